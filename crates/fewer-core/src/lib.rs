@@ -1,0 +1,23 @@
+//! The pure heart of fewer: a test is a function of what it can reach; hash what it can reach; run it only
+//! when that hash is new.
+//!
+//! Owns elements, graphs, fingerprints, plans and explanations. It knows no file, process, clock or terminal;
+//! analysers make graphs, the store remembers outcomes, and the command joins them.
+
+pub mod digest;
+pub mod explain;
+pub mod fingerprint;
+pub mod graph;
+pub mod outcome;
+pub mod plan;
+pub mod selection;
+pub mod test_id;
+
+pub use digest::{Digest, DigestBuilder, Domain};
+pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
+pub use fingerprint::Fingerprints;
+pub use graph::{ElementId, Graph, GraphBuilder, Mapping, TestNode};
+pub use outcome::{Outcome, RecordedOutcome, Verdict};
+pub use plan::{Candidate, Decision, Plan, PlannedTest, Policy, Reason, TestRecord, plan};
+pub use selection::{Snapshot, tts};
+pub use test_id::TestId;

@@ -1,0 +1,419 @@
+//! The plan: every test is run, reused or left out, with the reason and its evidence. A pure decision over
+//! fingerprints and recorded outcomes; running and recording are done elsewhere.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Serialize;
+
+use crate::digest::Digest;
+use crate::explain::Explanation;
+use crate::graph::Mapping;
+use crate::outcome::{RecordedOutcome, Verdict};
+use crate::test_id::TestId;
+
+/// How many recorded states a failure is remembered for, unless the user says otherwise.
+pub const FAILURE_MEMORY: u32 = 10;
+
+/// What the user wants beyond the fingerprints.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Run every test, whatever is recorded.
+    pub all: bool,
+    /// Tests that always run.
+    pub always: Patterns,
+    /// A test that failed within this many recorded states runs again.
+    pub failure_memory: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy { all: false, always: Patterns::default(), failure_memory: FAILURE_MEMORY }
+    }
+}
+
+/// A test of the state at hand.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub id: TestId,
+    pub fingerprint: Digest,
+    pub mapping: Mapping,
+    pub disabled: bool,
+}
+
+/// What is recorded about one test, gathered by the store for the fingerprint at hand.
+#[derive(Clone, Debug, Default)]
+pub struct TestRecord {
+    /// Outcomes under the very fingerprint at hand, newest first, wherever they were seen.
+    pub same_fingerprint: Vec<RecordedOutcome>,
+    /// The newest outcome under any fingerprint.
+    pub last: Option<RecordedOutcome>,
+    /// The newest failure under any fingerprint.
+    pub last_failure: Option<RecordedOutcome>,
+}
+
+/// Why a test runs, is reused or is left out; the evidence is in the variant.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "reason", content = "evidence", rename_all = "kebab-case")]
+pub enum Reason {
+    /// Nothing is recorded about the test.
+    New,
+    /// Recorded before, but never with what it reaches now.
+    Changed {
+        /// The path to the nearest change, where the earlier state is still recorded.
+        because: Option<Explanation>,
+        last: RecordedOutcome,
+    },
+    /// The newest outcome with this very content is a failure.
+    FailedLast { last: RecordedOutcome },
+    /// It passed with this content, but failed within the last few recorded states.
+    FailedRecently { failure: RecordedOutcome },
+    /// One fingerprint, different outcomes.
+    Flaky { passed: RecordedOutcome, failed: RecordedOutcome },
+    /// Only skipped or interrupted with this content so far.
+    Inconclusive { last: RecordedOutcome },
+    /// The user lists it as always.
+    Always { pattern: String },
+    /// The analyser cannot see what the test reaches.
+    Unmapped { cause: String },
+    /// The user asked for every test.
+    All,
+    /// It passed with everything it can reach as it is now.
+    Passed { from: RecordedOutcome },
+    /// The framework does not run it.
+    Disabled,
+}
+
+/// What becomes of a test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    Run,
+    Reuse,
+    LeftOut,
+}
+
+impl Decision {
+    pub fn word(self) -> &'static str {
+        match self {
+            Decision::Run => "run",
+            Decision::Reuse => "reuse",
+            Decision::LeftOut => "left-out",
+        }
+    }
+}
+
+impl Reason {
+    pub fn decision(&self) -> Decision {
+        match self {
+            Reason::New
+            | Reason::Changed { .. }
+            | Reason::FailedLast { .. }
+            | Reason::FailedRecently { .. }
+            | Reason::Flaky { .. }
+            | Reason::Inconclusive { .. }
+            | Reason::Always { .. }
+            | Reason::Unmapped { .. }
+            | Reason::All => Decision::Run,
+            Reason::Passed { .. } => Decision::Reuse,
+            Reason::Disabled => Decision::LeftOut,
+        }
+    }
+
+    /// The word used in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Reason::New => "new",
+            Reason::Changed { .. } => "changed",
+            Reason::FailedLast { .. } => "failed-last",
+            Reason::FailedRecently { .. } => "failed-recently",
+            Reason::Flaky { .. } => "flaky",
+            Reason::Inconclusive { .. } => "inconclusive",
+            Reason::Always { .. } => "always",
+            Reason::Unmapped { .. } => "unmapped",
+            Reason::All => "all",
+            Reason::Passed { .. } => "passed",
+            Reason::Disabled => "disabled",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::New => write!(f, "new: nothing is recorded about it"),
+            Reason::Changed { because: Some(because), .. } => write!(f, "{because}"),
+            Reason::Changed { because: None, .. } => {
+                write!(f, "what it reaches changed (the earlier state is no longer recorded in detail)")
+            }
+            Reason::FailedLast { last } => {
+                write!(f, "it {} last time with the same content ({})", last.verdict.word(), seen(last))
+            }
+            Reason::FailedRecently { failure } => {
+                write!(f, "it {} {} recorded state(s) ago", failure.verdict.word(), failure.states_ago)
+            }
+            Reason::Flaky { passed, failed } => {
+                write!(
+                    f,
+                    "flaky: with the same content it passed ({}) and {} ({})",
+                    seen(passed),
+                    failed.verdict.word(),
+                    seen(failed)
+                )
+            }
+            Reason::Inconclusive { last } => {
+                write!(
+                    f,
+                    "no conclusive outcome with this content yet (last: {}, {})",
+                    last.verdict.word(),
+                    seen(last)
+                )
+            }
+            Reason::Always { pattern } => write!(f, "listed as always: '{pattern}'"),
+            Reason::Unmapped { cause } => write!(f, "always runs: {cause}"),
+            Reason::All => write!(f, "all tests were asked for"),
+            Reason::Passed { from } => {
+                write!(f, "nothing it can reach has changed since it passed ({})", seen(from))
+            }
+            Reason::Disabled => write!(f, "disabled in the source"),
+        }
+    }
+}
+
+/// Where and when an outcome was seen, for a sentence.
+fn seen(outcome: &RecordedOutcome) -> String {
+    let commit = match (&outcome.commit, outcome.dirty) {
+        (Some(commit), false) => format!("commit {}, ", short(commit)),
+        (Some(commit), true) => format!("commit {} with local changes, ", short(commit)),
+        (None, _) => String::new(),
+    };
+    format!("{commit}{}, on {}", outcome.at, outcome.machine)
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+/// A test and what was decided about it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PlannedTest {
+    pub id: TestId,
+    pub decision: Decision,
+    #[serde(flatten)]
+    pub reason: Reason,
+    #[serde(skip)]
+    pub fingerprint: Digest,
+    /// How long it took when it last ran, if it ever did.
+    #[serde(skip)]
+    pub expected_s: Option<f64>,
+}
+
+/// Every test of a state with its decision, sorted by id.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Plan {
+    pub tests: Vec<PlannedTest>,
+}
+
+impl Plan {
+    pub fn with(&self, decision: Decision) -> impl Iterator<Item = &PlannedTest> {
+        self.tests.iter().filter(move |test| test.decision == decision)
+    }
+
+    pub fn count(&self, decision: Decision) -> usize {
+        self.with(decision).count()
+    }
+}
+
+/// Decides for every candidate. `explain` gives the path to the change of a test whose fingerprint is new; it
+/// is asked only for those.
+pub fn plan(
+    candidates: Vec<Candidate>,
+    record: impl Fn(&TestId) -> TestRecord,
+    explain: impl Fn(&TestId) -> Option<Explanation>,
+    policy: &Policy,
+) -> Plan {
+    let mut tests: Vec<PlannedTest> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let record = record(&candidate.id);
+            let expected_s = record.last.as_ref().map(|last| last.duration_s);
+            let reason = decide(&candidate, record, &explain, policy);
+            PlannedTest {
+                decision: reason.decision(),
+                reason,
+                id: candidate.id,
+                fingerprint: candidate.fingerprint,
+                expected_s,
+            }
+        })
+        .collect();
+    tests.sort_by(|a, b| a.id.cmp(&b.id));
+    Plan { tests }
+}
+
+fn decide(
+    candidate: &Candidate,
+    record: TestRecord,
+    explain: &impl Fn(&TestId) -> Option<Explanation>,
+    policy: &Policy,
+) -> Reason {
+    if candidate.disabled {
+        return Reason::Disabled;
+    }
+    if policy.all {
+        return Reason::All;
+    }
+    if let Mapping::Unmapped { cause } = &candidate.mapping {
+        return Reason::Unmapped { cause: cause.clone() };
+    }
+    if let Some(pattern) = policy.always.matching(&candidate.id) {
+        return Reason::Always { pattern: pattern.to_string() };
+    }
+    let TestRecord { same_fingerprint, last, last_failure } = record;
+    let Some(last) = last else { return Reason::New };
+    let newest = |wanted: fn(Verdict) -> bool| {
+        same_fingerprint.iter().find(|outcome| wanted(outcome.verdict)).cloned()
+    };
+    let passed = newest(|verdict| verdict == Verdict::Passed);
+    let failed = newest(Verdict::is_failure);
+    match (passed, failed) {
+        (Some(passed), Some(failed)) => Reason::Flaky { passed, failed },
+        (None, Some(last)) => Reason::FailedLast { last },
+        (None, None) => match same_fingerprint.into_iter().next() {
+            Some(last) => Reason::Inconclusive { last },
+            None => Reason::Changed { because: explain(&candidate.id), last },
+        },
+        (Some(from), None) => match last_failure {
+            Some(failure) if last.verdict.is_failure() || failure.states_ago < policy.failure_memory => {
+                Reason::FailedRecently { failure }
+            }
+            Some(_) | None => Reason::Passed { from },
+        },
+    }
+}
+
+/// Patterns over test ids: an unambiguous suffix, or a glob in which `*` also crosses `/` and `::`.
+///
+/// Example: `Database.*`, `slow_test::*`, `Lexer.SkipsBlanks`.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns {
+    patterns: Vec<(String, GlobSet)>,
+}
+
+impl Patterns {
+    pub fn parse(patterns: &[String]) -> Result<Patterns, globset::Error> {
+        let compile = |pattern: &String| -> Result<(String, GlobSet), globset::Error> {
+            let mut globs = GlobSetBuilder::new();
+            for anchor in ["", "*::", "*/"] {
+                globs.add(GlobBuilder::new(&format!("{anchor}{pattern}")).literal_separator(false).build()?);
+            }
+            Ok((pattern.clone(), globs.build()?))
+        };
+        Ok(Patterns { patterns: patterns.iter().map(compile).collect::<Result<_, _>>()? })
+    }
+
+    /// The first pattern that names the test.
+    pub fn matching(&self, id: &TestId) -> Option<&str> {
+        let whole = id.to_string();
+        self.patterns
+            .iter()
+            .find(|(text, globs)| id.matches_suffix(text) || globs.is_match(&whole))
+            .map(|(text, _)| text.as_str())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(verdict: Verdict, fingerprint: u128, states_ago: u32) -> RecordedOutcome {
+        RecordedOutcome {
+            verdict,
+            duration_s: 0.5,
+            fingerprint: Digest(fingerprint),
+            commit: Some("0123456789abcdef".into()),
+            dirty: false,
+            at: "2026-11-15T20:15:04Z".into(),
+            machine: "here".into(),
+            states_ago,
+        }
+    }
+
+    /// The word of the decision for a test at fingerprint 1 with the outcomes given newest first.
+    fn reason(outcomes: &[RecordedOutcome], policy: &Policy) -> &'static str {
+        let record = TestRecord {
+            same_fingerprint: outcomes.iter().filter(|o| o.fingerprint == Digest(1)).cloned().collect(),
+            last: outcomes.first().cloned(),
+            last_failure: outcomes.iter().find(|o| o.verdict.is_failure()).cloned(),
+        };
+        let candidate = Candidate {
+            id: TestId::new("t", "S.N"),
+            fingerprint: Digest(1),
+            mapping: Mapping::Mapped,
+            disabled: false,
+        };
+        plan(vec![candidate], |_| record.clone(), |_| None, policy).tests[0].reason.word()
+    }
+
+    #[test]
+    fn each_history_gets_its_reason() {
+        use Verdict::*;
+        let policy = Policy::default();
+        let cases: &[(&[RecordedOutcome], &str)] = &[
+            (&[], "new"),
+            (&[outcome(Passed, 2, 0)], "changed"),
+            (&[outcome(Failed, 2, 0)], "changed"),
+            (&[outcome(Passed, 1, 7)], "passed"),
+            (&[outcome(Failed, 1, 0)], "failed-last"),
+            (&[outcome(Crashed, 1, 0)], "failed-last"),
+            (&[outcome(TimedOut, 1, 0)], "failed-last"),
+            (&[outcome(Failed, 2, 0), outcome(Passed, 1, 1)], "failed-recently"),
+            (&[outcome(Passed, 1, 0), outcome(Failed, 2, 9)], "failed-recently"),
+            (&[outcome(Passed, 1, 0), outcome(Failed, 2, 10)], "passed"),
+            (&[outcome(Failed, 2, 30), outcome(Passed, 1, 31)], "failed-recently"),
+            (&[outcome(Passed, 1, 0), outcome(Failed, 1, 40)], "flaky"),
+            (&[outcome(Skipped, 1, 0)], "inconclusive"),
+            (&[outcome(Inconclusive, 1, 0), outcome(Passed, 1, 1)], "passed"),
+            (&[outcome(Inconclusive, 1, 0), outcome(Passed, 2, 1)], "inconclusive"),
+        ];
+        for (outcomes, expected) in cases {
+            assert_eq!(reason(outcomes, &policy), *expected, "{outcomes:?}");
+        }
+    }
+
+    #[test]
+    fn all_and_always_run_what_would_be_reused() {
+        let passed = [outcome(Verdict::Passed, 1, 0)];
+        let all = Policy { all: true, ..Policy::default() };
+        assert_eq!(reason(&passed, &all), "all");
+        for pattern in ["S.N", "S.*", "t::*", "*"] {
+            let always = Patterns::parse(&[pattern.to_string()]).unwrap();
+            assert_eq!(reason(&passed, &Policy { always, ..Policy::default() }), "always", "{pattern}");
+        }
+        let other = Patterns::parse(&["S.M*".to_string()]).unwrap();
+        assert_eq!(reason(&passed, &Policy { always: other, ..Policy::default() }), "passed");
+    }
+
+    #[test]
+    fn an_unmapped_test_runs_with_its_cause_and_a_disabled_one_never() {
+        let candidate = |disabled| Candidate {
+            id: TestId::new("t", "S.N"),
+            fingerprint: Digest(1),
+            mapping: Mapping::Unmapped { cause: "no symbol".into() },
+            disabled,
+        };
+        let plan = plan(
+            vec![candidate(false), candidate(true)],
+            |_| TestRecord::default(),
+            |_| None,
+            &Policy::default(),
+        );
+        assert_eq!(plan.tests[0].reason, Reason::Unmapped { cause: "no symbol".into() });
+        assert_eq!(plan.tests[1].reason, Reason::Disabled);
+        assert_eq!((plan.count(Decision::Run), plan.count(Decision::LeftOut)), (1, 1));
+    }
+}
