@@ -1,0 +1,369 @@
+//! Running CTest entries by their numbers with one `ctest`, which keeps fixtures, dependencies and resource locks.
+//! Results come from its JUnit file; its lines on the terminal serve progress, time-outs and crashes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use fewer_core::outcome::{Outcome, Verdict};
+use fewer_core::test_id::TestId;
+
+use super::junit::{self, JunitCase};
+use super::{CtestEntry, CtestError, CtestErrorKind};
+use crate::event::{Event, ProcessFailure, RunEnd, TestResult};
+use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, supervise};
+use crate::program::remove_disturbing_variables;
+use crate::transcript::Transcript;
+use crate::workers::RunOptions;
+
+/// An entry that is to run, and the id its outcome goes under.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CtestTest {
+    pub test: TestId,
+    pub entry: CtestEntry,
+}
+
+/// Variables of the caller that would change what `ctest` does or prints.
+const CTEST_VARIABLES: &[&str] = &[
+    "CTEST_INTERACTIVE_DEBUG_MODE",
+    "CTEST_NO_TESTS_ACTION",
+    "CTEST_OUTPUT_ON_FAILURE",
+    "CTEST_PARALLEL_LEVEL",
+    "CTEST_PROGRESS_OUTPUT",
+    "CTEST_RESOURCE_SPEC_FILE",
+    "CTEST_USE_LAUNCHERS_DEFAULT",
+    "CTEST_USE_VERBOSE",
+];
+
+/// Longer lines are not CTest's own.
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// Runs the entries, `options.workers` at a time. `options.test_timeout` holds for those without a `TIMEOUT` of
+/// their own. Fixtures that they need run too, without a result of their own.
+pub fn run(
+    build_directory: &Path,
+    configuration: Option<&str>,
+    tests: &[CtestTest],
+    options: &RunOptions,
+    events: &mut dyn FnMut(Event),
+) -> Result<RunEnd, CtestError> {
+    let mut end = RunEnd::default();
+    if tests.is_empty() {
+        return Ok(end);
+    }
+    let mut counted = |event: Event| {
+        end.count(&event);
+        events(event);
+    };
+    run_counted(build_directory, configuration, tests, options, &mut counted)
+        .map_err(|kind| CtestError { directory: build_directory.to_path_buf(), kind })?;
+    end.interrupted = end.tests() < tests.len();
+    Ok(end)
+}
+
+fn run_counted(
+    build_directory: &Path,
+    configuration: Option<&str>,
+    tests: &[CtestTest],
+    options: &RunOptions,
+    events: &mut dyn FnMut(Event),
+) -> Result<(), CtestErrorKind> {
+    let directory =
+        tempfile::Builder::new().prefix("fewer-ctest-").tempdir().map_err(CtestErrorKind::TemporaryFile)?;
+    let junit_path = directory.path().join("junit.xml");
+    let numbers_path = directory.path().join("numbers");
+    fs::write(&numbers_path, numbers(tests)).map_err(CtestErrorKind::TemporaryFile)?;
+    let mut command = invocation(options);
+    command.current_dir(build_directory);
+    command.arg("-I").arg(&numbers_path).arg("--output-junit").arg(&junit_path);
+    if let Some(configuration) = configuration {
+        command.args(["-C", configuration]);
+    }
+    let mut watch = Watch::new(tests, events);
+    let end = supervise(command, Streams::Together, Leftovers::Kill, &options.cancel, &mut watch)
+        .map_err(CtestErrorKind::Start)?;
+    let Watch { observed, transcript, .. } = watch;
+    if end.stop == Some(Stop::Cancelled) {
+        let seen = tests.iter().filter_map(|test| observed.get(&test.entry.number)?.result(test));
+        seen.for_each(|result| events(Event::TestFinished(result)));
+        return Ok(());
+    }
+    let cases = read(&junit_path, end, &transcript)?;
+    report(tests, &observed, cases, end, &transcript, events);
+    Ok(())
+}
+
+fn invocation(options: &RunOptions) -> Command {
+    let mut command = Command::new("ctest");
+    remove_disturbing_variables(&mut command);
+    for name in CTEST_VARIABLES {
+        command.env_remove(name);
+    }
+    let seconds = options.test_timeout.as_secs_f64().ceil().max(1.0);
+    command.args(["--timeout", &format!("{seconds}"), "-j", &options.workers.to_string()]);
+    command.args(["--test-output-size-passed", "4096", "--test-output-size-failed", "1048576"]);
+    command
+}
+
+/// For `ctest -I FILE`: an empty range, then single numbers; the last one is only seen with a newline after it.
+/// Names would have to be regular expressions.
+fn numbers(tests: &[CtestTest]) -> String {
+    let mut numbers: Vec<usize> = tests.iter().map(|test| test.entry.number).collect();
+    numbers.sort();
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    format!("0,0,0,{}\n", numbers.join(","))
+}
+
+fn read(path: &Path, end: ProcessEnd, transcript: &Transcript) -> Result<Vec<JunitCase>, CtestErrorKind> {
+    let Ok(bytes) = fs::read(path) else {
+        let advice = "it wrote no results: --output-junit needs CMake 3.21 or newer";
+        let (end, output_tail) = (format!("{} and {advice}", end.exit), transcript.text());
+        return Err(CtestErrorKind::Failed { end, output_tail });
+    };
+    junit::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| CtestErrorKind::Unreadable {
+        reason: error.to_string(),
+        output_tail: transcript.text(),
+    })
+}
+
+fn report(
+    tests: &[CtestTest],
+    observed: &BTreeMap<usize, Observed>,
+    cases: Vec<JunitCase>,
+    end: ProcessEnd,
+    transcript: &Transcript,
+    events: &mut dyn FnMut(Event),
+) {
+    let mut by_number = numbered(cases, observed, tests);
+    let mut failed = false;
+    for test in tests {
+        let case = by_number.remove(&test.entry.number);
+        let result = match case {
+            Some(case) => settled(test, &case, observed.get(&test.entry.number)),
+            None => never_ran(test),
+        };
+        failed |= result.outcome.verdict != Verdict::Passed && result.outcome.verdict != Verdict::Skipped;
+        events(Event::TestFinished(result));
+    }
+    if end.exit != Exit::Code(0) && !failed {
+        let others: Vec<&str> =
+            by_number.values().filter(|case| case.status == "fail").map(|case| case.name.as_str()).collect();
+        let cause = if others.is_empty() {
+            "although no test failed".to_string()
+        } else {
+            format!("because of tests that were run as fixtures: {}", others.join(", "))
+        };
+        events(Event::ProcessFailed(ProcessFailure {
+            target: "ctest".into(),
+            tests: Vec::new(),
+            explanation: format!("ctest {} {cause}", end.exit),
+            output_tail: transcript.text(),
+        }));
+    }
+}
+
+/// The cases by CTest's number. The file does not tell numbers: it is in their order, and the lines on the
+/// terminal tell which ones ran.
+fn numbered(
+    cases: Vec<JunitCase>,
+    observed: &BTreeMap<usize, Observed>,
+    tests: &[CtestTest],
+) -> BTreeMap<usize, JunitCase> {
+    if cases.len() == observed.len() {
+        return observed.keys().copied().zip(cases).collect();
+    }
+    let mut left: Vec<&CtestTest> = tests.iter().collect();
+    left.sort_by_key(|test| test.entry.number);
+    let mut by_number = BTreeMap::new();
+    for case in cases {
+        if let Some(position) = left.iter().position(|test| test.entry.name == case.name) {
+            by_number.insert(left.remove(position).entry.number, case);
+        }
+    }
+    by_number
+}
+
+fn settled(test: &CtestTest, case: &JunitCase, observed: Option<&Observed>) -> TestResult {
+    if case.name != test.entry.name {
+        return never_ran(test);
+    }
+    let seen = observed.and_then(|observed| observed.end.as_ref()).map(|end| end.verdict);
+    let message = case.message.clone();
+    let (verdict, message) = match case.status.as_str() {
+        "run" => (Verdict::Passed, None),
+        "disabled" => (Verdict::Skipped, Some("the test has the property DISABLED".to_string())),
+        "notrun" if message.as_ref().is_some_and(|message| message.starts_with("SKIP_")) => {
+            (Verdict::Skipped, message)
+        }
+        "notrun" => (Verdict::Failed, message.or(Some("ctest could not run it".into()))),
+        _ => {
+            let verdict = seen.filter(|verdict| verdict.is_failure()).unwrap_or(Verdict::Failed);
+            let seen = observed.and_then(|observed| observed.end.as_ref()).map(|end| end.words.clone());
+            (verdict, message.or(seen.map(|words| format!("ctest says: {words}"))))
+        }
+    };
+    let mut transcript = Transcript::new(4096, 12 * 1024);
+    transcript.push(case.output.as_bytes());
+    let mut output_tail = transcript.text();
+    if let Some(message) = &message {
+        if !output_tail.is_empty() && !output_tail.ends_with('\n') {
+            output_tail.push('\n');
+        }
+        output_tail.push_str(message);
+        output_tail.push('\n');
+    }
+    let outcome = Outcome { verdict, duration_s: case.duration_s, output_tail };
+    TestResult { test: test.test.clone(), outcome, message }
+}
+
+fn never_ran(test: &CtestTest) -> TestResult {
+    let message = "ctest did not run it under this number: its list of tests has changed since it was read";
+    let outcome =
+        Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: message.to_string() };
+    TestResult { test: test.test.clone(), outcome, message: Some(message.to_string()) }
+}
+
+/// What the terminal said of one test.
+#[derive(Default)]
+struct Observed {
+    end: Option<ObservedEnd>,
+}
+
+struct ObservedEnd {
+    verdict: Verdict,
+    duration_s: f64,
+    /// Example: `***Timeout`.
+    words: String,
+}
+
+impl Observed {
+    /// The result of a test that had ended when the run was cancelled.
+    fn result(&self, test: &CtestTest) -> Option<TestResult> {
+        let end = self.end.as_ref()?;
+        let message = (end.verdict != Verdict::Passed).then(|| format!("ctest says: {}", end.words));
+        let outcome = Outcome {
+            verdict: end.verdict,
+            duration_s: end.duration_s,
+            output_tail: message.clone().unwrap_or_default(),
+        };
+        Some(TestResult { test: test.test.clone(), outcome, message })
+    }
+}
+
+struct Watch<'a> {
+    tests: BTreeMap<usize, &'a CtestTest>,
+    observed: BTreeMap<usize, Observed>,
+    events: &'a mut dyn FnMut(Event),
+    transcript: Transcript,
+    line: Vec<u8>,
+    stopping: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(tests: &'a [CtestTest], events: &'a mut dyn FnMut(Event)) -> Watch<'a> {
+        Watch {
+            tests: tests.iter().map(|test| (test.entry.number, test)).collect(),
+            observed: BTreeMap::new(),
+            events,
+            transcript: Transcript::new(4096, 12 * 1024),
+            line: Vec::new(),
+            stopping: false,
+        }
+    }
+
+    fn line_ended(&mut self, line: &str) {
+        if let Some((number, _)) = line.trim_start().strip_prefix("Start ").and_then(numbered_name) {
+            self.observed.entry(number).or_default();
+            if let Some(test) = self.tests.get(&number) {
+                (self.events)(Event::TestStarted { test: test.test.clone() });
+            }
+        } else if let Some((_, rest)) = line.split_once(" Test ")
+            && let Some((number, rest)) = rest.trim_start().strip_prefix('#').and_then(numbered_name)
+        {
+            let name = self.tests.get(&number).map_or("", |test| &test.entry.name);
+            let words = rest.strip_prefix(name).unwrap_or(rest).trim_start_matches([' ', '.']);
+            let end = ended(words);
+            if let Some(test) = self.tests.get(&number) {
+                (self.events)(Event::TestEnded { test: test.test.clone(), verdict: end.verdict });
+            }
+            self.observed.insert(number, Observed { end: Some(end) });
+        }
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn output(&mut self, bytes: &[u8]) {
+        self.transcript.push(bytes);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                if !self.stopping {
+                    self.line_ended(String::from_utf8_lossy(&line).trim_end());
+                }
+            } else if self.line.len() > LONGEST_LINE {
+                self.line.clear();
+            }
+        }
+    }
+
+    /// Each test has its own, kept by `ctest`.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    fn stopping(&mut self) {
+        self.stopping = true;
+    }
+}
+
+/// ` 12: name` as number and name.
+fn numbered_name(text: &str) -> Option<(usize, &str)> {
+    let (number, name) = text.trim_start().split_once(": ")?;
+    Some((number.parse().ok()?, name))
+}
+
+/// `Passed    0.02 sec`, `***Timeout   1.01 sec`, `Subprocess aborted***Exception:   0.10 sec`.
+fn ended(words: &str) -> ObservedEnd {
+    let verdict = if words.starts_with("Passed") {
+        Verdict::Passed
+    } else if words.contains("***Timeout") {
+        Verdict::TimedOut
+    } else if words.contains("***Exception") {
+        Verdict::Crashed
+    } else if words.contains("***Skipped") || words.contains("(Disabled)") {
+        Verdict::Skipped
+    } else {
+        Verdict::Failed
+    };
+    let (words, duration) = match words.strip_suffix(" sec").and_then(|text| text.rsplit_once(' ')) {
+        Some((words, duration)) => (words.trim_end(), duration.parse().unwrap_or(0.0)),
+        None => (words, 0.0),
+    };
+    ObservedEnd { verdict, duration_s: duration, words: words.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_behind_a_test_tell_how_it_ended() {
+        let cases = [
+            ("Passed    0.02 sec", Verdict::Passed, 0.02),
+            ("***Timeout   1.01 sec", Verdict::TimedOut, 1.01),
+            ("***Exception: SegFault  0.02 sec", Verdict::Crashed, 0.02),
+            ("Subprocess aborted***Exception:   0.10 sec", Verdict::Crashed, 0.1),
+            ("***Skipped   0.00 sec", Verdict::Skipped, 0.0),
+            ("***Not Run (Disabled)   0.00 sec", Verdict::Skipped, 0.0),
+            ("***Not Run   0.00 sec", Verdict::Failed, 0.0),
+            ("***Failed  Required regular expression not found. Regex=[all good", Verdict::Failed, 0.0),
+        ];
+        for (words, verdict, duration_s) in cases {
+            let end = ended(words);
+            assert_eq!((end.verdict, end.duration_s), (verdict, duration_s), "{words}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Running jobs side by side: a queue, worker threads and one stream of events. What a job does is told in its
+//! own module.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use crate::cancel::Cancel;
+use crate::command::{self, CommandTest};
+use crate::event::{Event, RunEnd};
+use crate::googletest::{self, Shard};
+
+/// One thing a worker does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Job {
+    /// Some tests of a GoogleTest program, in as few processes as possible.
+    Shard(Shard),
+    /// A program that is one test.
+    Command(CommandTest),
+}
+
+/// How tests are run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// How many test processes run at a time.
+    pub workers: NonZeroUsize,
+    /// How long one test may take. A process with many tests may take longer in total.
+    pub test_timeout: Duration,
+    /// Run GoogleTest tests named `DISABLED_...` too, where they are asked for.
+    pub run_disabled: bool,
+    pub cancel: Cancel,
+}
+
+impl Default for RunOptions {
+    /// One worker per core, five minutes per test.
+    fn default() -> RunOptions {
+        RunOptions {
+            workers: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            test_timeout: Duration::from_secs(300),
+            run_disabled: false,
+            cancel: Cancel::new(),
+        }
+    }
+}
+
+/// Runs all jobs and calls `events`, on the calling thread, with whatever happens. Jobs are begun in the order
+/// given; [`googletest::plan_shards`] puts the longest first.
+pub fn run(jobs: Vec<Job>, options: &RunOptions, events: &mut dyn FnMut(Event)) -> RunEnd {
+    let workers = options.workers.get().min(jobs.len());
+    let requested: usize = jobs.iter().map(Job::test_count).sum();
+    let queue = Mutex::new(VecDeque::from(jobs));
+    let (sender, receiver) = mpsc::channel();
+    let mut end = RunEnd::default();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let (queue, sender) = (&queue, sender.clone());
+            scope.spawn(move || work(queue, options, &sender));
+        }
+        drop(sender);
+        for event in receiver {
+            end.count(&event);
+            events(event);
+        }
+    });
+    end.interrupted = end.tests() < requested;
+    end
+}
+
+impl Job {
+    fn test_count(&self) -> usize {
+        match self {
+            Job::Shard(shard) => shard.tests.len(),
+            Job::Command(_) => 1,
+        }
+    }
+}
+
+fn work(queue: &Mutex<VecDeque<Job>>, options: &RunOptions, events: &mpsc::Sender<Event>) {
+    // A caller that went away (it panicked) gets no more events; the children are still seen to their end.
+    let mut emit = |event| drop(events.send(event));
+    while !options.cancel.is_cancelled() {
+        let Some(job) = queue.lock().expect("no worker panics with the queue in hand").pop_front() else {
+            break;
+        };
+        match job {
+            Job::Shard(shard) => googletest::run_shard(&shard, options, &mut emit),
+            Job::Command(test) => command::run(&test, options, &mut emit),
+        }
+    }
+}
