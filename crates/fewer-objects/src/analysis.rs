@@ -1,0 +1,400 @@
+//! The analysis of one state: from scanned files (or recorded summaries) to the graph, its fingerprints, and the
+//! tests of each program. Running a program to list its tests is the caller's part.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fewer_core::{
+    Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode,
+};
+
+use crate::environment::LibraryFinder;
+use crate::foreign::ForeignReader;
+use crate::googletest::{ListedTest, TestClasses};
+use crate::image_set::ImageSet;
+use crate::initialisers::{self, Initialisers};
+use crate::link::{Intakes, Linked, NamedDigest};
+use crate::membership::{Memberships, memberships};
+use crate::name_map::SizedNameSet;
+use crate::scan::{BuildTree, map_file};
+use crate::summary::{Linkage, NameKey, Traits};
+use crate::surroundings::{ImageSurroundings, Surroundings};
+
+const ENVIRONMENT: Domain = Domain::new("environment");
+const STALE: Domain = Domain::new("image.stale");
+const PROGRAM: Domain = Domain::new("image.program");
+
+/// A program under the build directory that tests may be in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Path below the build directory.
+    pub name: String,
+    pub has_googletest: bool,
+    image: usize,
+}
+
+/// A state with everything but its tests.
+pub struct Analysis<'t> {
+    linked: Linked<'t>,
+    tree: &'t BuildTree,
+    graph: Graph,
+    fingerprints: Fingerprints,
+    initialisers: Initialisers,
+    surroundings: Surroundings,
+    /// Per image the node of its environment.
+    environments: Vec<u32>,
+    targets: Vec<Target>,
+    notes: Vec<String>,
+}
+
+/// What the caller knows of the state besides the build directory.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Files of the project that code may read, with their content.
+    pub files: Vec<NamedDigest>,
+    /// Variables that the user declares as input.
+    pub variables: Vec<NamedDigest>,
+    /// Where the loader looks first, from `LD_LIBRARY_PATH`.
+    pub library_path: Vec<std::path::PathBuf>,
+}
+
+impl<'t> Analysis<'t> {
+    /// Analyses what a build directory holds now.
+    pub fn of_build(build_directory: &Path, tree: &'t BuildTree, given: Given) -> Analysis<'t> {
+        let members = memberships(&tree.objects, &tree.images);
+        let linked = link(tree, &members, given.files.clone());
+        let images = survey(build_directory, tree, &members, &linked, given.library_path);
+        let surroundings = Surroundings { images, files: given.files, variables: given.variables };
+        Analysis::finish(tree, members, linked, surroundings)
+    }
+
+    /// Builds a recorded state again.
+    pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
+        let members = memberships(&tree.objects, &tree.images);
+        let linked = link(tree, &members, surroundings.files.clone());
+        Analysis::finish(tree, members, linked, surroundings)
+    }
+
+    fn finish(
+        tree: &'t BuildTree,
+        _members: Memberships,
+        mut linked: Linked<'t>,
+        surroundings: Surroundings,
+    ) -> Self {
+        let initialisers = initialisers::connect(&mut linked);
+        let environments = environment_nodes(tree, &mut linked, &surroundings);
+        let graph = build_graph(&linked);
+        let fingerprints = Fingerprints::compute(&graph);
+        let targets = tree
+            .images
+            .iter()
+            .enumerate()
+            .filter(|(_, image)| !image.summary.is_library)
+            .map(|(index, image)| Target {
+                name: image.name.clone(),
+                has_googletest: image.summary.has_googletest,
+                image: index,
+            })
+            .collect();
+        let notes = notes(tree, &linked, &surroundings);
+        Analysis {
+            linked,
+            tree,
+            graph,
+            fingerprints,
+            initialisers,
+            surroundings,
+            environments,
+            targets,
+            notes,
+        }
+    }
+
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// What could not be seen, in words for the user.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub fn fingerprints(&self) -> &Fingerprints {
+        &self.fingerprints
+    }
+
+    /// The object that is newer than the program, if the program is out of date.
+    pub fn stale_because(&self, target: &Target) -> Option<&str> {
+        self.surroundings.images.get(target.image).and_then(|image| image.stale.as_deref())
+    }
+
+    /// Initialisers that every test of their program depends on, each with the function that makes it so.
+    pub fn ambient_initialisers(&self) -> Vec<(String, String)> {
+        let names = self.initialisers.ambient.iter().map(|(node, _)| self.linked.display_name(*node));
+        names.zip(self.initialisers.causes.iter().cloned()).collect()
+    }
+
+    /// The hash of all that `main` and the initialisers of a program reach: while it stays the same, so does the
+    /// program's list of tests.
+    pub fn startup_fingerprint(&self, target: &Target) -> Digest {
+        let mut roots = self.program_roots(target);
+        roots.extend(self.in_program(&self.initialisers.all, target.image));
+        self.fingerprints.roots(&elements(roots))
+    }
+
+    /// The tests of a GoogleTest program as it lists them.
+    pub fn googletest_tests(&self, target: &Target, listed: &[ListedTest]) -> Vec<TestNode> {
+        let classes = TestClasses::of_program(&self.linked, target.image);
+        let shared = self.shared_roots(target);
+        let stale = self.stale_because(target);
+        listed
+            .iter()
+            .map(|test| {
+                let (mut roots, mapping) = match (classes.roots(test), stale) {
+                    (_, Some(object)) => (Vec::new(), Mapping::Unmapped { cause: stale_cause(object) }),
+                    (Ok(roots), None) => (roots, Mapping::Mapped),
+                    (Err(cause), None) => (Vec::new(), Mapping::Unmapped { cause }),
+                };
+                roots.extend(&shared);
+                TestNode {
+                    id: TestId::new(&target.name, test.name()),
+                    roots: elements(roots),
+                    mapping,
+                    disabled: test.is_disabled,
+                }
+            })
+            .collect()
+    }
+
+    /// A test that is a whole program: everything in the program is in its reach.
+    pub fn program_test(&self, target: &Target, name: &str, disabled: bool) -> TestNode {
+        let mut roots = self.shared_roots(target);
+        let count = self.linked.elements.len() as u32;
+        roots.extend((0..count).filter(|&node| self.linked.images[node as usize].contains(target.image)));
+        let mapping = match self.stale_because(target) {
+            Some(object) => Mapping::Unmapped { cause: stale_cause(object) },
+            None => Mapping::Mapped,
+        };
+        TestNode { id: TestId::new(&target.name, name), roots: elements(roots), mapping, disabled }
+    }
+
+    /// A test of which only the command is known.
+    pub fn unmapped_test(id: TestId, cause: String, disabled: bool) -> TestNode {
+        TestNode { id, roots: Vec::new(), mapping: Mapping::Unmapped { cause }, disabled }
+    }
+
+    /// The graph with the tests found.
+    pub fn into_graph(self, tests: Vec<TestNode>) -> (Graph, Fingerprints) {
+        (self.graph.with_tests(tests), self.fingerprints)
+    }
+
+    /// The elements that come from a set of object files, by the name of the object.
+    pub fn elements_of_objects(&self, wanted: impl Fn(&str) -> bool) -> Vec<ElementId> {
+        let mut found = Vec::new();
+        for (object, file) in self.tree.objects.iter().enumerate() {
+            if wanted(&file.name) {
+                found
+                    .extend(self.linked.node_of[object].iter().filter(|&&node| node != crate::link::NO_NODE));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        elements(found)
+    }
+
+    fn program_roots(&self, target: &Target) -> Vec<u32> {
+        let mut roots = vec![self.environments[target.image]];
+        roots.extend(self.linked.defined_in(NameKey::of(b"main"), target.image));
+        roots
+    }
+
+    fn shared_roots(&self, target: &Target) -> Vec<u32> {
+        let mut roots = self.program_roots(target);
+        roots.extend(self.in_program(&self.initialisers.ambient, target.image));
+        roots
+    }
+
+    fn in_program<'a>(
+        &self,
+        nodes: &'a [(u32, ImageSet)],
+        image: usize,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        nodes.iter().filter(move |(_, images)| images.contains(image)).map(|(node, _)| *node)
+    }
+}
+
+fn stale_cause(object: &str) -> String {
+    format!("the program is older than {object}, so it is not what the objects say: build it again")
+}
+
+fn elements(nodes: Vec<u32>) -> Vec<ElementId> {
+    let mut nodes = nodes;
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.into_iter().map(ElementId).collect()
+}
+
+fn link<'t>(tree: &'t BuildTree, members: &Memberships, files: Vec<NamedDigest>) -> Linked<'t> {
+    let built = |wants_library: bool| {
+        tree.images
+            .iter()
+            .filter(|image| image.summary.is_library == wants_library)
+            .map(|image| NamedDigest { name: image.name.clone(), digest: image.key })
+            .collect()
+    };
+    let intakes = Intakes { files, programs: built(false), libraries: built(true) };
+    Linked::link(&tree.objects, members.used.clone(), &intakes)
+}
+
+/// What each linked file has around it: system libraries, foreign code, whether it is up to date.
+fn survey(
+    build_directory: &Path,
+    tree: &BuildTree,
+    members: &Memberships,
+    linked: &Linked<'_>,
+    library_path: Vec<std::path::PathBuf>,
+) -> Vec<ImageSurroundings> {
+    let locals: SizedNameSet = tree
+        .objects
+        .iter()
+        .flat_map(|object| object.summary.symbols.iter())
+        .filter(|symbol| symbol.linkage == Linkage::Local)
+        .map(|symbol| (symbol.key, symbol.size))
+        .collect();
+    let mut finder = LibraryFinder::new(library_path);
+    let mut foreign = ForeignReader::default();
+    let is_own = |name: &str| {
+        tree.images
+            .iter()
+            .any(|image| image.summary.soname == name || image.name.rsplit('/').next() == Some(name))
+    };
+    tree.images
+        .iter()
+        .enumerate()
+        .map(|(index, image)| {
+            let path = build_directory.join(&image.name);
+            let origin = path.parent().unwrap_or(build_directory);
+            let mut items = finder.libraries(&image.summary, origin, is_own);
+            if let Ok(bytes) = map_file(&path) {
+                let is_explained = |symbol: &crate::image::ImageSymbol| {
+                    linked.defined_in(symbol.key, index).next().is_some()
+                        || (!symbol.is_global && locals.contains(&(symbol.key, symbol.size)))
+                };
+                let found = foreign.read(&bytes, &image.summary, is_explained);
+                if found.symbols > 0 {
+                    items.push(NamedDigest {
+                        name: format!("code in {} that no object of the build explains", image.name),
+                        digest: found.digest,
+                    });
+                }
+            }
+            ImageSurroundings { image: image.name.clone(), items, stale: stale_object(tree, members, index) }
+        })
+        .collect()
+}
+
+/// An object of the image that was written after it.
+fn stale_object(tree: &BuildTree, members: &Memberships, image: usize) -> Option<String> {
+    let linked_at = tree.images[image].modified?;
+    tree.objects
+        .iter()
+        .zip(&members.direct)
+        .find(|(object, direct)| {
+            direct.contains(image) && object.modified.is_some_and(|written| written > linked_at)
+        })
+        .map(|(object, _)| object.name.clone())
+}
+
+/// One node per image that every test of it depends on: compilers, libraries, foreign code, variables.
+fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Surroundings) -> Vec<u32> {
+    let mut made: BTreeMap<(String, Digest), u32> = BTreeMap::new();
+    let mut environments = Vec::new();
+    for (index, image) in tree.images.iter().enumerate() {
+        let mut items: Vec<NamedDigest> = surroundings.variables.clone();
+        for (object, members) in tree.objects.iter().zip(linked.members.iter()) {
+            if members.contains(index) && !object.summary.compiler.is_empty() {
+                let name = format!("compiler {}", object.summary.compiler);
+                let digest = Digest::of(ENVIRONMENT, object.summary.compiler.as_bytes());
+                items.push(NamedDigest { name, digest });
+            }
+        }
+        if let Some(around) = surroundings.images.iter().find(|around| around.image == image.name) {
+            items.extend(around.items.iter().cloned());
+            if around.stale.is_some() {
+                let digest = DigestBuilder::new(STALE).digest(image.key).finish();
+                items.push(NamedDigest { name: format!("{} (out of date)", image.name), digest });
+            }
+        }
+        if !image.summary.has_googletest {
+            let digest = DigestBuilder::new(PROGRAM).digest(image.key).finish();
+            items.push(NamedDigest { name: image.name.clone(), digest });
+        }
+        let children: Vec<u32> = items
+            .into_iter()
+            .map(|item| {
+                *made
+                    .entry((item.name.clone(), item.digest))
+                    .or_insert_with(|| linked.make(item.name, item.digest, []))
+            })
+            .collect();
+        let name = format!("what {} runs on", image.name);
+        let content = Digest::of(ENVIRONMENT, b"of program");
+        environments.push(linked.make(name, content, children));
+    }
+    environments
+}
+
+fn build_graph(linked: &Linked<'_>) -> Graph {
+    let count = linked.node_count();
+    let mut builder = GraphBuilder::with_capacity(count, linked.reference_count());
+    for node in 0..count as u32 {
+        builder.element(&linked.display_name(node), linked.content(node));
+    }
+    for node in 0..linked.elements.len() as u32 {
+        for &target in linked.row(node) {
+            builder.reference(ElementId(node), ElementId(target));
+        }
+    }
+    for &(from, to) in &linked.extra {
+        builder.reference(ElementId(from), ElementId(to));
+    }
+    builder.build()
+}
+
+fn notes(tree: &BuildTree, linked: &Linked<'_>, surroundings: &Surroundings) -> Vec<String> {
+    let mut notes = tree.notes.clone();
+    for (object, members) in tree.objects.iter().zip(linked.members.iter()) {
+        let is_opaque = object.summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE));
+        if is_opaque && !members.is_empty() {
+            let cause = object.summary.notes.join("; ");
+            notes.push(format!("{}: {cause}. Every test depends on the whole file", object.name));
+        }
+    }
+    for image in &surroundings.images {
+        if let Some(object) = &image.stale {
+            notes.push(format!("{}: {}", image.image, stale_cause(object)));
+        }
+    }
+    for image in &tree.images {
+        if image.summary.has_googletest && image.summary.is_stripped() {
+            notes.push(format!(
+                "{}: it has no symbol table, so every object may be part of it and any change of it selects all its tests. Link without -s and without strip",
+                image.name
+            ));
+        }
+        if let Some(note) = &image.summary.note {
+            notes.push(format!("{}: {note}", image.name));
+        }
+    }
+    notes.sort();
+    notes.dedup();
+    notes
+}

@@ -1,0 +1,186 @@
+//! Linked files: test executables, other programs and shared libraries. What they need, which symbols they
+//! hold, and whether GoogleTest is in them. Their code is read from objects; see `foreign` for what is left.
+
+use crate::relocatable::*;
+use crate::summary::{NameKey, Reader, Writer};
+
+const IMAGE_VERSION: u32 = 1;
+const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
+const LIST_FLAG: &[u8] = b"gtest_list_tests";
+
+const DT_NEEDED: u64 = 1;
+const DT_SONAME: u64 = 14;
+const DT_RPATH: u64 = 15;
+const DT_RUNPATH: u64 = 29;
+
+/// A symbol of a linked file that has a size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageSymbol {
+    pub key: NameKey,
+    pub size: u32,
+    pub address: u64,
+    pub is_global: bool,
+    pub is_code: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ImageSummary {
+    pub is_library: bool,
+    pub soname: String,
+    pub needed: Vec<String>,
+    /// Where the loader looks for libraries first.
+    pub run_path: Vec<String>,
+    /// Sorted by key; empty when the file is stripped.
+    pub symbols: Vec<ImageSymbol>,
+    pub has_googletest: bool,
+    pub note: Option<String>,
+}
+
+/// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
+pub fn read_image(bytes: &[u8]) -> ImageSummary {
+    match ElfFile::parse(bytes) {
+        Ok(file) => summarise(&file),
+        Err(error) => ImageSummary { note: Some(error.to_string()), ..ImageSummary::default() },
+    }
+}
+
+fn summarise(file: &ElfFile<'_>) -> ImageSummary {
+    let mut summary = ImageSummary { is_library: is_library(file), ..ImageSummary::default() };
+    read_dynamic(file, &mut summary);
+    for symbol in &file.symbols {
+        if symbol.name == TEST_RUNNER {
+            summary.has_googletest = true;
+        }
+        let Place::Section(section) = symbol.place else { continue };
+        let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
+        if !sized || symbol.name.is_empty() {
+            continue;
+        }
+        summary.symbols.push(ImageSymbol {
+            key: NameKey::of(symbol.name),
+            size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
+            address: symbol.value,
+            is_global: symbol.binding != Binding::Local,
+            is_code: file.sections[section].has(SHF_EXECINSTR),
+        });
+    }
+    summary.symbols.sort_unstable_by_key(|symbol| (symbol.key, symbol.address));
+    if !summary.has_googletest {
+        summary.has_googletest = mentions_googletest(file);
+    }
+    summary
+}
+
+/// A shared library has no interpreter; a position-independent program does.
+fn is_library(file: &ElfFile<'_>) -> bool {
+    file.section_named(b".interp").is_none() && file.section_named(b".dynsym").is_some()
+}
+
+/// The file imports GoogleTest from a shared library, or has been stripped but carries its flag's name.
+fn mentions_googletest(file: &ElfFile<'_>) -> bool {
+    let imports = file.section_named(b".dynstr").is_some_and(|section| has_part(section.data, TEST_RUNNER));
+    let stripped = file.symbols.len() <= 1;
+    imports
+        || (stripped
+            && file.section_named(b".rodata").is_some_and(|section| has_part(section.data, LIST_FLAG)))
+}
+
+fn has_part(data: &[u8], part: &[u8]) -> bool {
+    let first = part[0];
+    let mut rest = data;
+    while let Some(at) = rest.iter().position(|&byte| byte == first) {
+        if rest[at..].starts_with(part) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+fn read_dynamic(file: &ElfFile<'_>, summary: &mut ImageSummary) {
+    let Some(dynamic) = file.section_named(b".dynamic") else { return };
+    let strings = file.sections.get(dynamic.link as usize).map_or(&b""[..], |section| section.data);
+    let text = |offset: u64| -> String {
+        let tail = strings.get(offset as usize..).unwrap_or(b"");
+        let end = tail.iter().position(|&byte| byte == 0).unwrap_or(tail.len());
+        String::from_utf8_lossy(&tail[..end]).into_owned()
+    };
+    for entry in dynamic.data.chunks_exact(16) {
+        let word = |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().expect("eight bytes"));
+        match word(0) {
+            DT_NEEDED => summary.needed.push(text(word(8))),
+            DT_SONAME => summary.soname = text(word(8)),
+            DT_RPATH | DT_RUNPATH => {
+                summary.run_path.extend(text(word(8)).split(':').map(str::to_string));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl ImageSummary {
+    pub fn is_stripped(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// All symbols of one name.
+    pub fn symbols_named(&self, key: NameKey) -> &[ImageSymbol] {
+        let start = self.symbols.partition_point(|symbol| symbol.key < key);
+        let count = self.symbols[start..].iter().take_while(|symbol| symbol.key == key).count();
+        &self.symbols[start..start + count]
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer(Vec::with_capacity(self.symbols.len() * 24 + 256));
+        out.word(IMAGE_VERSION);
+        out.word(
+            self.is_library as u32 | (self.has_googletest as u32) << 1 | (self.note.is_some() as u32) << 2,
+        );
+        out.bytes(self.soname.as_bytes());
+        out.bytes(self.note.as_deref().unwrap_or("").as_bytes());
+        for list in [&self.needed, &self.run_path] {
+            out.word(list.len() as u32);
+            list.iter().for_each(|item| out.bytes(item.as_bytes()));
+        }
+        out.word(self.symbols.len() as u32);
+        for symbol in &self.symbols {
+            out.long(symbol.key.0);
+            out.long(symbol.address);
+            out.word(symbol.size);
+            out.word(symbol.is_global as u32 | (symbol.is_code as u32) << 1);
+        }
+        out.0
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<ImageSummary> {
+        let mut input = Reader(bytes);
+        if input.word()? != IMAGE_VERSION {
+            return None;
+        }
+        let bits = input.word()?;
+        let text = |input: &mut Reader<'_>| String::from_utf8(input.bytes()?.to_vec()).ok();
+        let soname = text(&mut input)?;
+        let note = text(&mut input)?;
+        let needed = input.list(4, text)?;
+        let run_path = input.list(4, text)?;
+        let symbols = input.list(24, |input| {
+            let (key, address, size, bits) = (input.long()?, input.long()?, input.word()?, input.word()?);
+            Some(ImageSymbol {
+                key: NameKey(key),
+                size,
+                address,
+                is_global: bits & 1 != 0,
+                is_code: bits & 2 != 0,
+            })
+        })?;
+        Some(ImageSummary {
+            is_library: bits & 1 != 0,
+            has_googletest: bits & 2 != 0,
+            note: (bits & 4 != 0).then_some(note),
+            soname,
+            needed,
+            run_path,
+            symbols,
+        })
+    }
+}

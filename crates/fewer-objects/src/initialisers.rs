@@ -1,0 +1,139 @@
+//! Code that runs before `main`: a test depends on every initialiser that can write data the test can read, and
+//! on every initialiser whose effect on the process is not known to be local.
+
+use crate::effects::{Effect, effect_of, is_registration};
+use crate::image_set::ImageSet;
+use crate::link::{Linked, Node};
+use crate::summary::Traits;
+
+/// What initialisers mean for the tests of each program.
+#[derive(Debug, Default)]
+pub struct Initialisers {
+    /// Every initialiser, with the programs it runs in.
+    pub all: Vec<(u32, ImageSet)>,
+    /// Those that every test of their programs depends on.
+    pub ambient: Vec<(u32, ImageSet)>,
+    /// Per ambient initialiser what makes it so: a function whose effect is not known to be local.
+    pub causes: Vec<String>,
+}
+
+/// Finds the initialisers and adds a reference from all data that one may write to that initialiser.
+pub fn connect(linked: &mut Linked<'_>) -> Initialisers {
+    let mut found = Initialisers::default();
+    let mut walk = Walk::new(linked);
+    let mut writers: Vec<(u32, u32)> = Vec::new();
+    for node in 0..linked.elements.len() as u32 {
+        let Some(element) = linked.element(node) else { continue };
+        if !element.traits.has(Traits::INITIALISER) {
+            continue;
+        }
+        let images = linked.images[node as usize].clone();
+        let reach = walk.from(linked, node);
+        let is_opaque = element.traits.has(Traits::OPAQUE).then(|| "code that cannot be read".to_string());
+        writers.extend(reach.data.iter().map(|&data| (data, node)));
+        if let Some(cause) = reach.process_wide.or(is_opaque) {
+            found.ambient.push((node, images.clone()));
+            found.causes.push(cause);
+        }
+        found.all.push((node, images));
+    }
+    linked.extra.extend(writers);
+    found
+}
+
+/// What one initialiser reaches.
+struct Reach {
+    data: Vec<u32>,
+    /// The first function met whose effect may be process-wide.
+    process_wide: Option<String>,
+}
+
+struct Walk {
+    /// The initialiser that last visited each node, so that nothing needs clearing in between.
+    visited_by: Vec<u32>,
+    /// References of made nodes, by node.
+    extra: std::collections::HashMap<u32, Vec<u32>>,
+}
+
+impl Walk {
+    fn new(linked: &Linked<'_>) -> Walk {
+        let mut extra: std::collections::HashMap<u32, Vec<u32>> = Default::default();
+        for &(from, to) in &linked.extra {
+            extra.entry(from).or_default().push(to);
+        }
+        Walk { visited_by: vec![u32::MAX; linked.node_count()], extra }
+    }
+
+    fn from(&mut self, linked: &Linked<'_>, initialiser: u32) -> Reach {
+        let within_framework = is_in_framework(linked, initialiser);
+        let mut reach = Reach { data: Vec::new(), process_wide: None };
+        let mut stack = vec![initialiser];
+        self.visited_by[initialiser as usize] = initialiser;
+        while let Some(node) = stack.pop() {
+            if !self.enter(linked, node, within_framework, &mut reach) {
+                continue;
+            }
+            let made = self.extra.get(&node).map_or(&[][..], Vec::as_slice);
+            for &target in linked.row(node).iter().chain(made) {
+                if self.visited_by[target as usize] != initialiser {
+                    self.visited_by[target as usize] = initialiser;
+                    stack.push(target);
+                }
+            }
+        }
+        reach
+    }
+
+    /// Takes note of a node; says whether to follow its references.
+    fn enter(&self, linked: &Linked<'_>, node: u32, within_framework: bool, reach: &mut Reach) -> bool {
+        let is_boundary = match linked.node(node) {
+            Node::Made(_) => !self.extra.contains_key(&node),
+            Node::Element { .. } => {
+                !within_framework && (is_in_framework(linked, node) || is_registration(linked.symbol(node)))
+            }
+        };
+        if is_boundary {
+            let name = String::from_utf8_lossy(linked.symbol(node));
+            match effect_of(&name) {
+                Effect::Local => {}
+                Effect::Stream => reach.data.push(node),
+                Effect::ProcessWide if within_framework => {}
+                Effect::ProcessWide => reach.process_wide = Some(name.into_owned()),
+            }
+            return false;
+        }
+        if let Some(element) = linked.element(node)
+            && element.traits.has(Traits::WRITABLE)
+            && (within_framework || !is_registration_data(linked.symbol(node)))
+        {
+            reach.data.push(node);
+        }
+        true
+    }
+}
+
+fn is_in_framework(linked: &Linked<'_>, node: u32) -> bool {
+    match linked.node(node) {
+        Node::Element { object, .. } => linked.is_framework[object as usize],
+        Node::Made(_) => false,
+    }
+}
+
+/// Variables that GoogleTest's macros define in the objects of the tests.
+fn is_registration_data(symbol: &[u8]) -> bool {
+    let name = symbol.strip_prefix(b"_ZGV").or_else(|| symbol.strip_prefix(b"_Z")).unwrap_or(symbol);
+    let mut name = name;
+    while let Some(rest) = name.strip_prefix(b"Z") {
+        name = rest;
+    }
+    name.starts_with(b"N7testing")
+        || name.starts_with(b"NK7testing")
+        || symbol.ends_with(b"10test_info_E")
+        || symbol.ends_with(b"24gtest_registering_dummy_E")
+        || symbol.starts_with(b"DW.ref.")
+        || crate::symbol_names::contains(symbol, b"gtest_registering_dummy_")
+        || (crate::symbol_names::contains(symbol, b"gtest_")
+            && crate::symbol_names::contains(symbol, b"_dummy_"))
+        || crate::symbol_names::contains(symbol, b"gtest_typed_test_suite_p_state_")
+        || crate::symbol_names::contains(symbol, b"gtest_typed_test_case_p_state_")
+}

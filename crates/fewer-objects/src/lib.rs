@@ -1,0 +1,30 @@
+//! C, C++ and whatever else becomes object files: from what a build leaves behind to the graph of fewer.
+//!
+//! `scan` finds and summarises files, [`Analysis`] links the summaries into one graph and knows where each test
+//! begins. It never starts a process: listing and running tests is done elsewhere.
+
+pub mod analysis;
+mod effects;
+mod eh_frame;
+mod environment;
+mod foreign;
+mod googletest;
+pub mod image;
+mod image_set;
+mod initialisers;
+mod line_numbers;
+mod link;
+mod membership;
+mod name_map;
+pub mod reader;
+mod relocatable;
+pub mod scan;
+pub mod summary;
+pub mod surroundings;
+mod symbol_names;
+
+pub use analysis::{Analysis, Given, Target};
+pub use googletest::ListedTest;
+pub use link::NamedDigest;
+pub use scan::{BuildTree, NoCache, ScanError, Scanned, SummaryCache, scan};
+pub use symbol_names::demangled;

@@ -1,0 +1,624 @@
+//! The ELF reader: one object file to its summary. Elements are sections, never split; content is bytes plus
+//! references by label and place, so that it survives a rebuild, another directory and unrelated edits.
+//! How objects come together is the linker's business.
+
+use fewer_core::{Digest, DigestBuilder, Domain};
+
+use crate::eh_frame;
+use crate::line_numbers;
+use crate::relocatable::*;
+use crate::summary::*;
+use crate::symbol_names::{is_counter, test_role};
+
+const CONTENT: Domain = Domain::new("elf.content");
+const CLOSURE: Domain = Domain::new("elf.closure");
+const OPAQUE_FILE: Domain = Domain::new("elf.opaque");
+
+/// How deep labels by content may nest before raw bytes must do: a guard against crafted files.
+const LABEL_DEPTH: u32 = 32;
+
+/// What a section is to the reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    Ignored,
+    Element(u32),
+    /// Strings and constants that the linker merges: only the entries referred to count.
+    Merged,
+    EhFrame,
+    Initialisers,
+}
+
+/// An element in the making.
+struct Draft {
+    section: Option<usize>,
+    traits: Traits,
+    /// The symbol it is best known by.
+    name: Option<u32>,
+    /// Symbols that other objects can see, with their offset.
+    exports: Vec<(Digest, u64)>,
+    has_weak: bool,
+    has_strong: bool,
+    content: Progress,
+    references: Vec<Reference>,
+    /// Unwinding rules and exception tables that belong to it.
+    frames: Vec<Digest>,
+}
+
+/// How far an element's content digest is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Untouched,
+    Busy,
+    Done(Digest),
+}
+
+/// Reads one object. A file that cannot be understood becomes one opaque element, with a note.
+pub fn read_object(bytes: &[u8]) -> ObjectSummary {
+    match ElfFile::parse(bytes) {
+        Ok(file) if is_slim_lto(&file) => opaque(
+            bytes,
+            "it holds only link-time-optimisation code of gcc (-flto without -ffat-lto-objects)".to_string(),
+        ),
+        Ok(file) => ObjectReader::new(&file).run(),
+        Err(error) => opaque(bytes, error.to_string()),
+    }
+}
+
+/// A file that fewer cannot see into: every test that may contain it depends on all of it.
+pub fn opaque(bytes: &[u8], cause: String) -> ObjectSummary {
+    let mut summary = ObjectSummary::default();
+    let name = summary.keep(b"(whole file)");
+    summary.elements.push(ElementSummary {
+        content: Digest::of(OPAQUE_FILE, bytes),
+        closure: None,
+        name,
+        first_reference: 0,
+        traits: Traits::OPAQUE.with(Traits::INITIALISER),
+    });
+    summary.notes.push(cause);
+    summary
+}
+
+fn is_slim_lto(file: &ElfFile<'_>) -> bool {
+    file.symbols.iter().any(|symbol| symbol.name == b"__gnu_lto_slim")
+}
+
+struct ObjectReader<'f, 'd> {
+    file: &'f ElfFile<'d>,
+    roles: Vec<Role>,
+    drafts: Vec<Draft>,
+    summary: ObjectSummary,
+    /// Per ELF symbol: its name's digest (zero where it has none) and its place in the summary.
+    name_digests: Vec<Digest>,
+    summary_symbols: Vec<u32>,
+    raw: Vec<Option<Digest>>,
+}
+
+impl<'f, 'd> ObjectReader<'f, 'd> {
+    fn new(file: &'f ElfFile<'d>) -> Self {
+        ObjectReader {
+            file,
+            roles: Vec::new(),
+            drafts: Vec::new(),
+            summary: ObjectSummary::default(),
+            name_digests: Vec::new(),
+            summary_symbols: Vec::new(),
+            raw: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> ObjectSummary {
+        self.classify_sections();
+        self.read_symbols();
+        self.mark_initialisers();
+        self.attach_frames();
+        self.raw = vec![None; self.drafts.len()];
+        for element in 0..self.drafts.len() as u32 {
+            self.content(element, 0);
+        }
+        self.finish()
+    }
+
+    fn classify_sections(&mut self) {
+        let mut exported = vec![false; self.file.sections.len()];
+        let mut defined = vec![false; self.file.sections.len()];
+        for symbol in &self.file.symbols {
+            if let Place::Section(section) = symbol.place
+                && symbol.kind != STT_SECTION
+            {
+                defined[section] = true;
+                exported[section] |= symbol.binding != Binding::Local;
+            }
+        }
+        for (index, section) in self.file.sections.iter().enumerate() {
+            let role = match section_role(section, !self.file.relocations[index].is_empty(), exported[index])
+            {
+                Role::Element(_) if section.size == 0 && !defined[index] => Role::Ignored,
+                Role::Element(_) => {
+                    let element = self.drafts.len() as u32;
+                    self.drafts.push(Draft::of(Some(index), section_traits(section)));
+                    Role::Element(element)
+                }
+                other => other,
+            };
+            self.roles.push(role);
+        }
+    }
+
+    fn read_symbols(&mut self) {
+        for (index, symbol) in self.file.symbols.iter().enumerate() {
+            let named = !symbol.name.is_empty() && symbol.kind != STT_SECTION && symbol.kind != STT_FILE;
+            let local = symbol.binding == Binding::Local;
+            if !named || (local && (is_counter(symbol.name) || symbol.place == Place::Undefined)) {
+                self.name_digests.push(Digest::default());
+                self.summary_symbols.push(NO_ELEMENT);
+                continue;
+            }
+            let digest = NameKey::digest(symbol.name);
+            self.name_digests.push(digest);
+            let element = self.element_of_symbol(symbol);
+            let in_group = element != NO_ELEMENT && self.drafts[element as usize].traits.has(Traits::SHARED);
+            let linkage = match symbol.binding {
+                _ if element == NO_ELEMENT => Linkage::Undefined,
+                Binding::Local => Linkage::Local,
+                Binding::Weak => Linkage::Weak,
+                Binding::Global if in_group => Linkage::Weak,
+                Binding::Global => Linkage::Strong,
+            };
+            if element != NO_ELEMENT {
+                self.define(element, index as u32, digest, linkage);
+            }
+            let name = self.summary.keep(symbol.name);
+            self.summary_symbols.push(self.summary.symbols.len() as u32);
+            self.summary.symbols.push(SymbolSummary {
+                key: NameKey::from_digest(digest),
+                name,
+                element,
+                size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
+                linkage,
+                role: test_role(symbol.name),
+            });
+        }
+        for draft in &mut self.drafts {
+            if draft.exports.is_empty() {
+                draft.traits = draft.traits.with(Traits::PRIVATE);
+            }
+            // Of a weak section the linker may keep another object's copy; a strong symbol in it forbids that.
+            if draft.has_weak && !draft.has_strong {
+                draft.traits = draft.traits.with(Traits::SHARED);
+            }
+        }
+    }
+
+    /// The element a symbol is defined in; common and absolute symbols get one of their own.
+    fn element_of_symbol(&mut self, symbol: &Symbol<'d>) -> u32 {
+        let own = |reader: &mut Self, traits: Traits, tag: u64, value: u64| {
+            let mut draft = Draft::of(None, traits);
+            draft.frames.push(DigestBuilder::new(CONTENT).number(tag).number(value).finish());
+            reader.drafts.push(draft);
+            reader.drafts.len() as u32 - 1
+        };
+        match symbol.place {
+            Place::Undefined => NO_ELEMENT,
+            Place::Section(section) => match self.roles[section] {
+                Role::Element(element) => element,
+                Role::Ignored | Role::Merged | Role::EhFrame | Role::Initialisers => NO_ELEMENT,
+            },
+            Place::Common => own(self, Traits::WRITABLE.with(Traits::SHARED), 1, symbol.size),
+            Place::Absolute => own(self, Traits::default(), 2, symbol.value),
+        }
+    }
+
+    fn define(&mut self, element: u32, symbol: u32, digest: Digest, linkage: Linkage) {
+        let value = self.file.symbols[symbol as usize].value;
+        let draft = &mut self.drafts[element as usize];
+        if linkage != Linkage::Local {
+            draft.exports.push((digest, value));
+        }
+        draft.has_weak |= linkage == Linkage::Weak;
+        draft.has_strong |= linkage == Linkage::Strong;
+        let rank = |index: u32| {
+            let symbol = &self.file.symbols[index as usize];
+            (symbol.value, symbol.binding == Binding::Local, symbol.name)
+        };
+        if draft.name.is_none_or(|best| rank(symbol) < rank(best)) {
+            draft.name = Some(symbol);
+        }
+    }
+
+    fn mark_initialisers(&mut self) {
+        for (index, role) in self.roles.iter().enumerate() {
+            if *role != Role::Initialisers {
+                continue;
+            }
+            for relocation in &self.file.relocations[index] {
+                if let Some(element) = element_at(self.file, &self.roles, relocation.symbol) {
+                    let draft = &mut self.drafts[element as usize];
+                    draft.traits = draft.traits.with(Traits::INITIALISER);
+                }
+            }
+        }
+    }
+
+    /// Unwinding rules, personality and exception table belong to the function they describe.
+    fn attach_frames(&mut self) {
+        for section in 0..self.roles.len() {
+            if self.roles[section] != Role::EhFrame {
+                continue;
+            }
+            let data = self.file.sections[section].data;
+            for frame in eh_frame::frames(data, &self.file.relocations[section]) {
+                let Some(element) = element_at(self.file, &self.roles, frame.function.symbol) else {
+                    continue;
+                };
+                let mut label = Vec::new();
+                let mut references = Vec::new();
+                label.extend_from_slice(&(frame.rules.len() as u64).to_le_bytes());
+                label.extend_from_slice(frame.rules);
+                label.extend_from_slice(frame.common_rules);
+                for (place, relocation) in &frame.references {
+                    label.extend_from_slice(&place.to_le_bytes());
+                    self.label(relocation, &mut label, &mut references, 0);
+                }
+                let draft = &mut self.drafts[element as usize];
+                draft.frames.push(Digest::of(CONTENT, &label));
+                draft.references.extend(references);
+            }
+        }
+    }
+
+    /// The content digest of an element: computed once, on demand, because private data without a name of its
+    /// own is labelled by its content.
+    fn content(&mut self, element: u32, depth: u32) -> Digest {
+        match self.drafts[element as usize].content {
+            Progress::Done(digest) => return digest,
+            Progress::Busy => return self.raw_content(element),
+            Progress::Untouched if depth > LABEL_DEPTH => return self.raw_content(element),
+            Progress::Untouched => {}
+        }
+        self.drafts[element as usize].content = Progress::Busy;
+        let mut references = std::mem::take(&mut self.drafts[element as usize].references);
+        let mut bytes = Vec::new();
+        let draft = &mut self.drafts[element as usize];
+        draft.exports.sort_unstable();
+        for (name, value) in &draft.exports {
+            bytes.extend_from_slice(&name.to_bytes());
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        bytes.extend_from_slice(&(draft.frames.len() as u64).to_le_bytes());
+        for frame in &draft.frames {
+            bytes.extend_from_slice(&frame.to_bytes());
+        }
+        if let Some(section) = draft.section {
+            self.section_content(section, &mut bytes, &mut references, depth);
+        }
+        references.sort_unstable();
+        references.dedup();
+        let digest = Digest::of(CONTENT, &bytes);
+        let draft = &mut self.drafts[element as usize];
+        draft.references = references;
+        draft.content = Progress::Done(digest);
+        digest
+    }
+
+    fn section_content(
+        &mut self,
+        index: usize,
+        out: &mut Vec<u8>,
+        references: &mut Vec<Reference>,
+        depth: u32,
+    ) {
+        let file = self.file;
+        let section = &file.sections[index];
+        let relocations = &file.relocations[index];
+        out.extend_from_slice(&section.size.to_le_bytes());
+        let start = out.len();
+        if !section.is_nobits() {
+            out.extend_from_slice(section.data);
+        }
+        if section.has(SHF_EXECINSTR) && !relocations.is_empty() {
+            let name = |symbol: u32| file.symbols.get(symbol as usize).map_or(&b""[..], |symbol| symbol.name);
+            for place in line_numbers::places(file.machine, section.data, relocations, name) {
+                out[start + place.start..start + place.end].fill(0xee);
+            }
+        }
+        for relocation in relocations {
+            out.extend_from_slice(&relocation.offset.to_le_bytes());
+            out.extend_from_slice(&relocation.kind.to_le_bytes());
+            self.label(relocation, out, references, depth);
+        }
+    }
+
+    /// Bytes only, for the rare element that leads back to itself while it is being labelled.
+    fn raw_content(&mut self, element: u32) -> Digest {
+        if let Some(digest) = self.raw[element as usize] {
+            return digest;
+        }
+        let digest = match self.drafts[element as usize].section {
+            Some(section) => Digest::of(CONTENT, self.file.sections[section].data),
+            None => Digest::default(),
+        };
+        self.raw[element as usize] = Some(digest);
+        digest
+    }
+
+    /// What a relocation refers to, in words that mean the same in every build: a global symbol by name, a
+    /// named local by name, anything else by content.
+    fn label(
+        &mut self,
+        relocation: &Relocation,
+        out: &mut Vec<u8>,
+        references: &mut Vec<Reference>,
+        depth: u32,
+    ) {
+        let Some(symbol) = self.file.symbols.get(relocation.symbol as usize).copied() else {
+            out.extend_from_slice(b"?");
+            return;
+        };
+        if relocation.symbol == 0 {
+            out.extend_from_slice(b"0");
+            out.extend_from_slice(&relocation.addend.to_le_bytes());
+            return;
+        }
+        if symbol.binding != Binding::Local {
+            out.extend_from_slice(b"G");
+            out.extend_from_slice(&self.name_digests[relocation.symbol as usize].to_bytes());
+            out.extend_from_slice(&relocation.addend.to_le_bytes());
+            let index = self.summary_symbols[relocation.symbol as usize];
+            if index != NO_ELEMENT {
+                references.push(Reference::Symbol(index));
+            }
+            return;
+        }
+        let offset = (symbol.value as i64).wrapping_add(relocation.addend);
+        match symbol.place {
+            Place::Section(section) => match self.roles[section] {
+                Role::Merged => self.merged_label(section, offset, relocation.kind, out),
+                Role::Element(element) => {
+                    self.element_label(element, relocation, offset, out, depth);
+                    references.push(Reference::Element(element));
+                }
+                Role::Ignored | Role::EhFrame | Role::Initialisers => {
+                    out.extend_from_slice(b"I");
+                    out.extend_from_slice(self.file.sections[section].name);
+                    out.extend_from_slice(&offset.to_le_bytes());
+                }
+            },
+            Place::Absolute | Place::Common | Place::Undefined => {
+                out.extend_from_slice(b"B");
+                out.extend_from_slice(&offset.to_le_bytes());
+            }
+        }
+    }
+
+    fn element_label(
+        &mut self,
+        element: u32,
+        relocation: &Relocation,
+        offset: i64,
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) {
+        let own_name = self.name_digests[relocation.symbol as usize];
+        let (name, offset) = if own_name != Digest::default() {
+            (own_name, relocation.addend)
+        } else if let Some(known) = self.drafts[element as usize].name {
+            let start = self.file.symbols[known as usize].value as i64;
+            (self.name_digests[known as usize], offset.wrapping_sub(start))
+        } else {
+            out.extend_from_slice(b"A");
+            let content = self.content(element, depth + 1);
+            out.extend_from_slice(&content.to_bytes());
+            out.extend_from_slice(&offset.to_le_bytes());
+            return;
+        };
+        out.extend_from_slice(b"L");
+        out.extend_from_slice(&name.to_bytes());
+        out.extend_from_slice(&offset.to_le_bytes());
+    }
+
+    /// The entry of a mergeable section that is referred to. On x86-64 a place relative to the instruction
+    /// lies 4 to 8 bytes past the addend, as an immediate may follow: every entry it may mean is taken.
+    fn merged_label(&self, section: usize, offset: i64, kind: u32, out: &mut Vec<u8>) {
+        let section = &self.file.sections[section];
+        let relative = self.file.machine == Machine::X86_64 && is_pc_relative(kind);
+        let (first, last) = if relative { (offset + 4, offset + 8) } else { (offset, offset) };
+        let size = section.data.len() as i64;
+        out.extend_from_slice(b"M");
+        if first < 0 || first >= size {
+            // Out of the section: label by everything it holds.
+            out.extend_from_slice(&offset.to_le_bytes());
+            out.extend_from_slice(section.data);
+            return;
+        }
+        let mut at = first;
+        while at <= last && at < size {
+            let (start, end) = merged_entry(section, at as usize);
+            out.extend_from_slice(&(at as usize - start).to_le_bytes());
+            out.extend_from_slice(&section.data[start..end]);
+            out.push(0xff);
+            at = end as i64;
+        }
+    }
+
+    fn finish(mut self) -> ObjectSummary {
+        self.summary.compiler = compiler(self.file);
+        let closures = self.closures();
+        let drafts = std::mem::take(&mut self.drafts);
+        for (index, draft) in drafts.into_iter().enumerate() {
+            let element = index as u32;
+            let name = match (draft.name, draft.section) {
+                (Some(symbol), _) => {
+                    let kept = self.summary_symbols[symbol as usize];
+                    self.summary.symbols[kept as usize].name
+                }
+                (None, Some(section)) => self.summary.keep(self.file.sections[section].name),
+                (None, None) => Text::default(),
+            };
+            if let Some(section) = draft.section {
+                self.note_bounds(section, element);
+            }
+            let Progress::Done(content) = draft.content else { unreachable!("every element was visited") };
+            self.summary.elements.push(ElementSummary {
+                content,
+                closure: closures[index],
+                name,
+                first_reference: self.summary.references.len() as u32,
+                traits: draft.traits,
+            });
+            self.summary.references.extend(draft.references);
+        }
+        self.summary
+    }
+
+    fn note_bounds(&mut self, section: usize, element: u32) {
+        let name = self.file.sections[section].name;
+        let is_identifier = !name.is_empty()
+            && !name[0].is_ascii_digit()
+            && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        if is_identifier {
+            let key = |prefix: &[u8]| NameKey::of(&[prefix, name].concat());
+            self.summary.bounded.push(Bounded { start: key(b"__start_"), stop: key(b"__stop_"), element });
+        }
+    }
+
+    /// Per shared element the digest of all it leads to within the object; see [`ElementSummary::closure`].
+    fn closures(&self) -> Vec<Option<Digest>> {
+        let mut known: Vec<Option<Option<Digest>>> = vec![None; self.drafts.len()];
+        let mut closures = vec![None; self.drafts.len()];
+        for (index, draft) in self.drafts.iter().enumerate() {
+            if draft.traits.has(Traits::SHARED) && !draft.traits.has(Traits::PRIVATE) {
+                closures[index] = self.closure(index as u32, &mut known, 0);
+            }
+        }
+        closures
+    }
+
+    fn closure(&self, element: u32, known: &mut Vec<Option<Option<Digest>>>, depth: u32) -> Option<Digest> {
+        if let Some(closure) = known[element as usize] {
+            return closure;
+        }
+        // Found again while it is being computed: a cycle, which has no closure.
+        known[element as usize] = Some(None);
+        let draft = &self.drafts[element as usize];
+        let Progress::Done(content) = draft.content else { return None };
+        if depth > LABEL_DEPTH || draft.traits.has(Traits::INITIALISER) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        for reference in &draft.references {
+            if let Reference::Element(target) = *reference
+                && target != element
+            {
+                if self.drafts[target as usize].traits.has(Traits::WRITABLE) {
+                    return None;
+                }
+                parts.push(self.closure(target, known, depth + 1)?);
+            }
+        }
+        let closure = DigestBuilder::new(CLOSURE).digest(content).set(&mut parts).finish();
+        known[element as usize] = Some(Some(closure));
+        Some(closure)
+    }
+}
+
+impl Draft {
+    fn of(section: Option<usize>, traits: Traits) -> Draft {
+        Draft {
+            section,
+            traits,
+            name: None,
+            exports: Vec::new(),
+            has_weak: false,
+            has_strong: false,
+            content: Progress::Untouched,
+            references: Vec::new(),
+            frames: Vec::new(),
+        }
+    }
+}
+
+fn section_role(section: &Section<'_>, has_relocations: bool, is_exported: bool) -> Role {
+    let name = section.name;
+    if !section.is_alloc() {
+        return Role::Ignored;
+    }
+    match section.kind {
+        SHT_NOTE | SHT_GROUP => Role::Ignored,
+        SHT_INIT_ARRAY | SHT_FINI_ARRAY | SHT_PREINIT_ARRAY => Role::Initialisers,
+        _ if name == b".eh_frame" => Role::EhFrame,
+        _ if name == b".sframe" || name == b".tm_clone_table" => Role::Ignored,
+        _ if name.starts_with(b".ctors") || name.starts_with(b".dtors") => Role::Initialisers,
+        _ if name.starts_with(b".init_array") || name.starts_with(b".fini_array") => Role::Initialisers,
+        _ if section.has(SHF_MERGE) && !has_relocations && !is_exported && !section.has(SHF_WRITE) => {
+            Role::Merged
+        }
+        _ => Role::Element(NO_ELEMENT),
+    }
+}
+
+fn section_traits(section: &Section<'_>) -> Traits {
+    let mut traits = Traits::default();
+    if section.has(SHF_EXECINSTR) {
+        traits = traits.with(Traits::CODE);
+    }
+    let name = section.name;
+    let is_constant_after_start = name.starts_with(b".data.rel.ro") || name.starts_with(b".data.DW.ref.");
+    let is_reference = name.starts_with(b".data.rel.local.DW.ref.") || name.starts_with(b".data.rel.DW.ref.");
+    if section.has(SHF_WRITE) && !is_constant_after_start && !is_reference {
+        traits = traits.with(Traits::WRITABLE);
+    }
+    if section.has(SHF_GROUP) {
+        traits = traits.with(Traits::SHARED);
+    }
+    traits
+}
+
+/// The element that holds a symbol, if it is in one.
+fn element_at(file: &ElfFile<'_>, roles: &[Role], symbol: u32) -> Option<u32> {
+    match file.symbols.get(symbol as usize)?.place {
+        Place::Section(section) => match roles[section] {
+            Role::Element(element) => Some(element),
+            Role::Ignored | Role::Merged | Role::EhFrame | Role::Initialisers => None,
+        },
+        Place::Undefined | Place::Absolute | Place::Common => None,
+    }
+}
+
+/// R_X86_64_PC32, PLT32, GOTPCREL, GOTPCRELX, REX_GOTPCRELX, PC64 and the code-model variants.
+fn is_pc_relative(kind: u32) -> bool {
+    matches!(kind, 2 | 4 | 9 | 24 | 41 | 42 | 43)
+}
+
+/// The bounds of the entry that holds `at`: a string to its terminator, a constant of the entry size.
+fn merged_entry(section: &Section<'_>, at: usize) -> (usize, usize) {
+    let size = (section.entry_size as usize).clamp(1, section.data.len().max(1));
+    let data = section.data;
+    if !section.has(SHF_STRINGS) {
+        let start = at / size * size;
+        return (start, (start + size).min(data.len()));
+    }
+    // A tail of a string may be shared, so it counts from where it is referred to.
+    let mut end = at;
+    while end + size <= data.len() && data[end..end + size].iter().any(|&byte| byte != 0) {
+        end += size;
+    }
+    (at, (end + size).min(data.len()))
+}
+
+/// The compilers' own words, once each, and the machine.
+fn compiler(file: &ElfFile<'_>) -> String {
+    let comment = file.section_named(b".comment").map_or(&b""[..], |section| section.data);
+    let mut words: Vec<String> = comment
+        .split(|&byte| byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    words.sort();
+    words.dedup();
+    let machine = match file.machine {
+        Machine::X86_64 => "x86-64",
+        Machine::Aarch64 => "AArch64",
+    };
+    format!("{} for {machine}", words.join(" + "))
+}

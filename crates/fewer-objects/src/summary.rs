@@ -1,0 +1,376 @@
+//! What fewer keeps of one object file: its elements with content digests and references, its symbols, and
+//! nothing else. A summary stands for the file in every later step and is cached under the file's content.
+//! The stored form is versioned, portable and checked when read.
+
+use fewer_core::{Digest, Domain};
+
+/// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
+pub const SUMMARY_VERSION: u32 = 1;
+
+const NAME: Domain = Domain::new("symbol.name");
+
+/// An index into a summary's elements that stands for none.
+pub const NO_ELEMENT: u32 = u32::MAX;
+
+/// A symbol's name, hashed: equal names have equal keys in every object and on every machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct NameKey(pub u64);
+
+impl NameKey {
+    pub fn of(name: &[u8]) -> NameKey {
+        NameKey::from_digest(NameKey::digest(name))
+    }
+
+    /// The full digest of a name, of which the key is a part.
+    pub fn digest(name: &[u8]) -> Digest {
+        Digest::of(NAME, name)
+    }
+
+    pub fn from_digest(digest: Digest) -> NameKey {
+        NameKey(digest.0 as u64)
+    }
+}
+
+/// A piece of a summary's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Text {
+    pub start: u32,
+    pub length: u32,
+}
+
+/// What an element is, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traits(pub u32);
+
+impl Traits {
+    pub const CODE: Traits = Traits(1);
+    /// Can change while the program runs.
+    pub const WRITABLE: Traits = Traits(2);
+    /// Run before `main` (or after it).
+    pub const INITIALISER: Traits = Traits(4);
+    /// Other objects may hold a copy of it, of which the linker keeps one.
+    pub const SHARED: Traits = Traits(8);
+    /// No global symbol leads to it: it matters only where an element of the same object refers to it.
+    pub const PRIVATE: Traits = Traits(16);
+    /// The object could not be read: this element is the whole file, and every test depends on it.
+    pub const OPAQUE: Traits = Traits(32);
+
+    pub fn has(self, other: Traits) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub fn with(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementSummary {
+    /// Its bytes, the names it defines, and its references by label and place.
+    pub content: Digest,
+    /// For shared elements: the content together with that of everything private it leads to, if that is
+    /// read-only and free of cycles. Copies with equal closures are one.
+    pub closure: Option<Digest>,
+    /// The symbol it is known by, else its section.
+    pub name: Text,
+    pub first_reference: u32,
+    pub traits: Traits,
+}
+
+/// Where a reference leads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reference {
+    /// An element of the same object.
+    Element(u32),
+    /// A symbol of this object's table, to be found by name.
+    Symbol(u32),
+}
+
+const SYMBOL_BIT: u32 = 1 << 31;
+
+impl Reference {
+    fn encode(self) -> u32 {
+        match self {
+            Reference::Element(index) => index,
+            Reference::Symbol(index) => index | SYMBOL_BIT,
+        }
+    }
+
+    fn decode(word: u32) -> Reference {
+        match word & SYMBOL_BIT {
+            0 => Reference::Element(word),
+            _ => Reference::Symbol(word & !SYMBOL_BIT),
+        }
+    }
+}
+
+/// What a symbol is to the linker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linkage {
+    Undefined = 0,
+    Local = 1,
+    Weak = 2,
+    Strong = 3,
+}
+
+/// What a symbol is to GoogleTest, judged by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TestRole {
+    None = 0,
+    /// `Suite_Name_Test::TestBody()`.
+    Body = 1,
+    /// `TestFactoryImpl<T>::CreateTest()` and its sibling for parameterised tests.
+    Factory = 2,
+    /// `SetUpTestSuite`, `TearDownTestSuite` and their old names.
+    SuiteHook = 3,
+    /// A parameter or name generator of `INSTANTIATE_TEST_SUITE_P`.
+    Generator = 4,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SymbolSummary {
+    pub key: NameKey,
+    pub name: Text,
+    /// `NO_ELEMENT` for undefined symbols.
+    pub element: u32,
+    pub size: u32,
+    pub linkage: Linkage,
+    pub role: TestRole,
+}
+
+/// `__start_X` and `__stop_X` reach every section named X.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounded {
+    pub start: NameKey,
+    pub stop: NameKey,
+    pub element: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ObjectSummary {
+    /// The compiler's own words, from `.comment`; with the machine type.
+    pub compiler: String,
+    pub elements: Vec<ElementSummary>,
+    pub references: Vec<Reference>,
+    pub symbols: Vec<SymbolSummary>,
+    pub bounded: Vec<Bounded>,
+    pub text: Vec<u8>,
+    /// What could not be seen, in words for the user.
+    pub notes: Vec<String>,
+}
+
+impl ObjectSummary {
+    pub fn name(&self, text: Text) -> &[u8] {
+        let start = text.start as usize;
+        self.text.get(start..start + text.length as usize).unwrap_or(b"")
+    }
+
+    pub fn element_name(&self, element: u32) -> &[u8] {
+        self.name(self.elements[element as usize].name)
+    }
+
+    pub fn symbol_name(&self, symbol: u32) -> &[u8] {
+        self.name(self.symbols[symbol as usize].name)
+    }
+
+    pub fn references_of(&self, element: u32) -> &[Reference] {
+        let start = self.elements[element as usize].first_reference as usize;
+        let end = match self.elements.get(element as usize + 1) {
+            Some(next) => next.first_reference as usize,
+            None => self.references.len(),
+        };
+        self.references.get(start..end).unwrap_or(&[])
+    }
+
+    /// Adds a piece of text.
+    pub fn keep(&mut self, bytes: &[u8]) -> Text {
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(bytes);
+        Text { start, length: bytes.len() as u32 }
+    }
+
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out =
+            Writer(Vec::with_capacity(self.text.len() + self.elements.len() * 44 + self.symbols.len() * 24));
+        out.word(SUMMARY_VERSION);
+        out.bytes(self.compiler.as_bytes());
+        out.bytes(&self.text);
+        out.word(self.elements.len() as u32);
+        for element in &self.elements {
+            out.0.extend_from_slice(&element.content.to_bytes());
+            out.0.extend_from_slice(&element.closure.unwrap_or_default().to_bytes());
+            out.text(element.name);
+            out.word(element.first_reference);
+            out.word(element.traits.0);
+        }
+        out.word(self.references.len() as u32);
+        for reference in &self.references {
+            out.word(reference.encode());
+        }
+        out.word(self.symbols.len() as u32);
+        for symbol in &self.symbols {
+            out.long(symbol.key.0);
+            out.text(symbol.name);
+            out.word(symbol.element);
+            out.word(symbol.size);
+            out.word(symbol.linkage as u32 | (symbol.role as u32) << 8);
+        }
+        out.word(self.bounded.len() as u32);
+        for bounded in &self.bounded {
+            out.long(bounded.start.0);
+            out.long(bounded.stop.0);
+            out.word(bounded.element);
+        }
+        out.word(self.notes.len() as u32);
+        for note in &self.notes {
+            out.bytes(note.as_bytes());
+        }
+        out.0
+    }
+
+    /// The inverse of [`ObjectSummary::encode`]; `None` for another version or damaged bytes.
+    pub fn decode(bytes: &[u8]) -> Option<ObjectSummary> {
+        let mut input = Reader(bytes);
+        if input.word()? != SUMMARY_VERSION {
+            return None;
+        }
+        let compiler = String::from_utf8(input.bytes()?.to_vec()).ok()?;
+        let text = input.bytes()?.to_vec();
+        let elements = input.list(48, read_element)?;
+        let references = input.list(4, |input| Some(Reference::decode(input.word()?)))?;
+        let symbols = input.list(28, read_symbol)?;
+        let bounded = input.list(20, |input| {
+            Some(Bounded {
+                start: NameKey(input.long()?),
+                stop: NameKey(input.long()?),
+                element: input.word()?,
+            })
+        })?;
+        let notes = input.list(4, |input| String::from_utf8(input.bytes()?.to_vec()).ok())?;
+        let summary = ObjectSummary { compiler, elements, references, symbols, bounded, text, notes };
+        (input.0.is_empty() && summary.is_consistent()).then_some(summary)
+    }
+
+    /// Whether every index is in range, so that later steps need not check.
+    fn is_consistent(&self) -> bool {
+        let (elements, symbols) = (self.elements.len() as u32, self.symbols.len() as u32);
+        let ordered = self.elements.is_sorted_by_key(|element| element.first_reference)
+            && self.elements.iter().all(|element| element.first_reference as usize <= self.references.len());
+        let references = self.references.iter().all(|reference| match *reference {
+            Reference::Element(index) => index < elements,
+            Reference::Symbol(index) => index < symbols,
+        });
+        let defined =
+            self.symbols.iter().all(|symbol| symbol.element == NO_ELEMENT || symbol.element < elements);
+        ordered && references && defined && self.bounded.iter().all(|bounded| bounded.element < elements)
+    }
+}
+
+fn read_element(input: &mut Reader<'_>) -> Option<ElementSummary> {
+    let content = input.digest()?;
+    let closure = input.digest()?;
+    Some(ElementSummary {
+        content,
+        closure: (closure != Digest::default()).then_some(closure),
+        name: input.text()?,
+        first_reference: input.word()?,
+        traits: Traits(input.word()?),
+    })
+}
+
+fn read_symbol(input: &mut Reader<'_>) -> Option<SymbolSummary> {
+    let key = NameKey(input.long()?);
+    let name = input.text()?;
+    let element = input.word()?;
+    let size = input.word()?;
+    let bits = input.word()?;
+    let linkage = match bits & 0xff {
+        0 => Linkage::Undefined,
+        1 => Linkage::Local,
+        2 => Linkage::Weak,
+        3 => Linkage::Strong,
+        _ => return None,
+    };
+    let role = match bits >> 8 {
+        0 => TestRole::None,
+        1 => TestRole::Body,
+        2 => TestRole::Factory,
+        3 => TestRole::SuiteHook,
+        4 => TestRole::Generator,
+        _ => return None,
+    };
+    Some(SymbolSummary { key, name, element, size, linkage, role })
+}
+
+/// Little-endian output.
+pub(crate) struct Writer(pub(crate) Vec<u8>);
+
+impl Writer {
+    pub(crate) fn word(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn long(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u32);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, text: Text) {
+        self.word(text.start);
+        self.word(text.length);
+    }
+}
+
+/// Checked little-endian input.
+pub(crate) struct Reader<'d>(pub(crate) &'d [u8]);
+
+impl<'d> Reader<'d> {
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'d [u8]> {
+        let (head, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    pub(crate) fn word(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    pub(crate) fn long(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(crate) fn digest(&mut self) -> Option<Digest> {
+        Some(Digest::from_bytes(self.take(16)?.try_into().ok()?))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Option<&'d [u8]> {
+        let length = self.word()? as usize;
+        self.take(length)
+    }
+
+    fn text(&mut self) -> Option<Text> {
+        Some(Text { start: self.word()?, length: self.word()? })
+    }
+
+    /// A counted list; the count is checked against the bytes left, so that a damaged one cannot ask for much.
+    pub(crate) fn list<T>(
+        &mut self,
+        least_size: usize,
+        mut item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let count = self.word()? as usize;
+        if count.checked_mul(least_size)? > self.0.len() {
+            return None;
+        }
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(item(self)?);
+        }
+        Some(list)
+    }
+}

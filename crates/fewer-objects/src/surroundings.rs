@@ -1,0 +1,149 @@
+//! What is recorded of a state besides summaries: what each program runs on and contains from elsewhere, the
+//! project's files that are not code, declared variables, and the tests each program lists.
+//! With the summaries it is enough to build the graph of a recorded state again.
+
+use crate::googletest::ListedTest;
+use crate::link::NamedDigest;
+use crate::summary::{Reader, Writer};
+
+const SURROUNDINGS_VERSION: u32 = 1;
+const LISTING_VERSION: u32 = 1;
+
+/// Kinds of recorded blobs.
+pub const SURROUNDINGS_KIND: &str = "surroundings";
+pub const LISTING_KIND: &str = "listing";
+
+/// What one linked file has around it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ImageSurroundings {
+    pub image: String,
+    /// System libraries and foreign code.
+    pub items: Vec<NamedDigest>,
+    /// Set when the file is older than an object it is made of: that object. What runs is then not what the
+    /// objects say.
+    pub stale: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Surroundings {
+    pub images: Vec<ImageSurroundings>,
+    pub files: Vec<NamedDigest>,
+    pub variables: Vec<NamedDigest>,
+}
+
+impl Surroundings {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer(Vec::new());
+        out.word(SURROUNDINGS_VERSION);
+        out.word(self.images.len() as u32);
+        for image in &self.images {
+            out.bytes(image.image.as_bytes());
+            out.bytes(image.stale.as_deref().unwrap_or("").as_bytes());
+            write_items(&mut out, &image.items);
+        }
+        write_items(&mut out, &self.files);
+        write_items(&mut out, &self.variables);
+        out.0
+    }
+
+    /// The inverse of [`Surroundings::encode`]; `None` for another version or damaged bytes.
+    pub fn decode(bytes: &[u8]) -> Option<Surroundings> {
+        let mut input = Reader(bytes);
+        if input.word()? != SURROUNDINGS_VERSION {
+            return None;
+        }
+        let images = input.list(12, |input| {
+            let image = read_text(input)?;
+            let stale = read_text(input)?;
+            let items = read_items(input)?;
+            Some(ImageSurroundings { image, items, stale: (!stale.is_empty()).then_some(stale) })
+        })?;
+        let files = read_items(&mut input)?;
+        let variables = read_items(&mut input)?;
+        Some(Surroundings { images, files, variables })
+    }
+}
+
+fn write_items(out: &mut Writer, items: &[NamedDigest]) {
+    out.word(items.len() as u32);
+    for item in items {
+        out.bytes(item.name.as_bytes());
+        out.0.extend_from_slice(&item.digest.to_bytes());
+    }
+}
+
+fn read_items(input: &mut Reader<'_>) -> Option<Vec<NamedDigest>> {
+    input.list(20, |input| Some(NamedDigest { name: read_text(input)?, digest: input.digest()? }))
+}
+
+fn read_text(input: &mut Reader<'_>) -> Option<String> {
+    String::from_utf8(input.bytes()?.to_vec()).ok()
+}
+
+/// The stored form of a program's list of tests.
+pub fn encode_listing(tests: &[ListedTest]) -> Vec<u8> {
+    let mut out = Writer(Vec::new());
+    out.word(LISTING_VERSION);
+    out.word(tests.len() as u32);
+    for test in tests {
+        out.bytes(test.suite.as_bytes());
+        out.bytes(test.test.as_bytes());
+        out.bytes(test.type_parameter.as_deref().unwrap_or("").as_bytes());
+        out.word(
+            test.has_value_parameter as u32
+                | (test.is_disabled as u32) << 1
+                | (test.type_parameter.is_some() as u32) << 2,
+        );
+    }
+    out.0
+}
+
+/// The inverse of [`encode_listing`]; `None` for another version or damaged bytes.
+pub fn decode_listing(bytes: &[u8]) -> Option<Vec<ListedTest>> {
+    let mut input = Reader(bytes);
+    if input.word()? != LISTING_VERSION {
+        return None;
+    }
+    input.list(16, |input| {
+        let (suite, test, type_parameter) = (read_text(input)?, read_text(input)?, read_text(input)?);
+        let bits = input.word()?;
+        Some(ListedTest {
+            suite,
+            test,
+            type_parameter: (bits & 4 != 0).then_some(type_parameter),
+            has_value_parameter: bits & 1 != 0,
+            is_disabled: bits & 2 != 0,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fewer_core::Digest;
+
+    #[test]
+    fn surroundings_and_listings_round_trip() {
+        let item = |name: &str| NamedDigest { name: name.to_string(), digest: Digest(7) };
+        let surroundings = Surroundings {
+            images: vec![ImageSurroundings {
+                image: "t".into(),
+                items: vec![item("a")],
+                stale: Some("x.o".into()),
+            }],
+            files: vec![item("f")],
+            variables: vec![],
+        };
+        assert_eq!(Surroundings::decode(&surroundings.encode()), Some(surroundings.clone()));
+        let bytes = surroundings.encode();
+        assert!((0..bytes.len()).all(|end| Surroundings::decode(&bytes[..end]).is_none()));
+        let listing = vec![ListedTest {
+            suite: "My/S/0".into(),
+            test: "T".into(),
+            type_parameter: Some("int".into()),
+            has_value_parameter: false,
+            is_disabled: true,
+        }];
+        assert_eq!(decode_listing(&encode_listing(&listing)), Some(listing));
+    }
+}

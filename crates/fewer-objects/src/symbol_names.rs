@@ -1,0 +1,225 @@
+//! What a symbol's name alone tells: compiler counters, GoogleTest's own names, and what those mean.
+//! Mangled names are read just far enough; demangling for people is done elsewhere.
+
+use crate::summary::TestRole;
+
+/// A local name that a compiler made from a counter: it changes when unrelated code does, so it is no identity.
+pub fn is_counter(name: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 9] = [
+        b".L",
+        b"$",
+        b"GCC_except_table",
+        b"CSWTCH.",
+        b"__cxx_global_var_init",
+        b"__cxx_global_array_dtor",
+        b"__const.",
+        b"switch.table",
+        b"anon.",
+    ];
+    if name.is_empty() || PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        return true;
+    }
+    // `x.0`, `C.12`, `__func__.3`; but `f.cold`, `f.part.0` and `f.constprop.0` are clones with a stable name.
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let stem = &name[..name.len() - digits];
+    let is_clone =
+        [&b".part."[..], b".constprop.", b".isra.", b".lto_priv."].iter().any(|end| stem.ends_with(end));
+    digits > 0 && stem.ends_with(b".") && !is_clone
+}
+
+/// What the symbol is to GoogleTest.
+pub fn test_role(name: &[u8]) -> TestRole {
+    if !name.starts_with(b"_Z") {
+        return TestRole::None;
+    }
+    const HOOKS: [&[u8]; 4] =
+        [b"14SetUpTestSuiteEv", b"17TearDownTestSuiteEv", b"13SetUpTestCaseEv", b"16TearDownTestCaseEv"];
+    if name.ends_with(b"8TestBodyEv") {
+        TestRole::Body
+    } else if name.ends_with(b"E10CreateTestEv") && name.starts_with(b"_ZN7testing8internal") {
+        TestRole::Factory
+    } else if name.ends_with(b"Ev") && HOOKS.iter().any(|hook| name.ends_with(hook)) {
+        TestRole::SuiteHook
+    } else if contains(name, b"_EvalGenerat")
+        && (contains(name, b"_EvalGenerator_") || contains(name, b"_EvalGenerateName_"))
+    {
+        TestRole::Generator
+    } else {
+        TestRole::None
+    }
+}
+
+/// The symbols by which registration code refers to a test's factory. Following them would connect every test
+/// with every other through the registration.
+pub fn is_registration_target(name: &[u8]) -> bool {
+    const FACTORIES: [&[u8]; 2] =
+        [b"N7testing8internal15TestFactoryImplI", b"N7testing8internal15TestMetaFactoryI"];
+    let Some(rest) = name.strip_prefix(b"_Z") else { return false };
+    if let Some(vtable) = rest.strip_prefix(b"TV") {
+        return FACTORIES.iter().any(|factory| vtable.starts_with(factory));
+    }
+    let is_constructor = [&b"C1Ev"[..], b"C2Ev", b"C5Ev"].iter().any(|end| rest.ends_with(end));
+    is_constructor && FACTORIES.iter().any(|factory| rest.starts_with(factory))
+}
+
+/// A GoogleTest class read from `_ZN...8TestBodyEv`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TestClass<'n> {
+    /// The nested name without its `N` and `E`. Example: `2ns14Plain_One_Test`.
+    pub scope: &'n [u8],
+    /// Example: `Plain_One_Test`, or `gtest_suite_TP_::Five` for type-parameterised tests.
+    pub class: String,
+    pub is_template: bool,
+}
+
+/// The class of a `TestBody` symbol; `None` if the name is of another shape.
+pub fn test_class(symbol: &[u8]) -> Option<TestClass<'_>> {
+    let scope = symbol.strip_prefix(b"_ZN")?.strip_suffix(b"8TestBodyEv")?;
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let mut rest = scope;
+    let mut is_template = false;
+    while let Some(&byte) = rest.first() {
+        match byte {
+            b'0'..=b'9' => {
+                let (part, after) = source_name(rest)?;
+                parts.push(part);
+                rest = after;
+            }
+            b'L' => rest = &rest[1..],
+            b'S' if rest.get(1) == Some(&b't') => rest = &rest[2..],
+            b'S' => rest = &rest[rest.iter().position(|&byte| byte == b'_')? + 1..],
+            // Template arguments: of the class itself, since test classes are never inside a template.
+            b'I' => {
+                is_template = true;
+                break;
+            }
+            b'B' => rest = source_name(&rest[1..])?.1,
+            _ => return None,
+        }
+    }
+    let class = String::from_utf8_lossy(parts.last()?).into_owned();
+    let suite = parts.len().checked_sub(2).map(|index| String::from_utf8_lossy(parts[index]).into_owned());
+    let class = match suite {
+        Some(suite) if suite.starts_with("gtest_suite_") || suite.starts_with("gtest_case_") => {
+            format!("{suite}::{class}")
+        }
+        Some(_) | None => class,
+    };
+    Some(TestClass { scope, class, is_template })
+}
+
+/// The vtable symbol of a class by its nested name.
+pub fn vtable_of(scope: &[u8]) -> Vec<u8> {
+    [b"_ZTV", type_name(scope).as_slice()].concat()
+}
+
+/// The type-info symbol of a class by its nested name.
+pub fn typeinfo_of(scope: &[u8]) -> Vec<u8> {
+    [b"_ZTI", type_name(scope).as_slice()].concat()
+}
+
+/// A member function without arguments of a class by its nested name. Example: `14SetUpTestSuite`.
+pub fn member_of(scope: &[u8], member: &str) -> Vec<u8> {
+    [b"_ZN", scope, member.as_bytes(), b"Ev"].concat()
+}
+
+/// The nested name in a type-info symbol: `_ZTIN2ns4BaseE` and `_ZTI4Base` give `2ns4Base` and `4Base`.
+pub fn scope_of_typeinfo(symbol: &[u8]) -> Option<&[u8]> {
+    let name = symbol.strip_prefix(b"_ZTI")?;
+    match name.strip_prefix(b"N") {
+        Some(nested) => nested.strip_suffix(b"E"),
+        None => Some(name),
+    }
+}
+
+/// A class's mangled type: nested names are wrapped in `N...E`, a single one is not.
+fn type_name(scope: &[u8]) -> Vec<u8> {
+    match source_name(scope) {
+        Some((_, rest)) if rest.is_empty() || rest[0] == b'I' => scope.to_vec(),
+        Some(_) | None => [b"N", scope, b"E"].concat(),
+    }
+}
+
+/// `5hello...` gives `hello` and the rest.
+fn source_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let length: usize = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
+    text[digits..].split_at_checked(length)
+}
+
+pub fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// A symbol's name for people; names that are not C++ are left as they are.
+pub fn demangled(name: &str) -> String {
+    let symbol = cpp_demangle::Symbol::new(name);
+    match symbol.ok().and_then(|symbol| symbol.demangle().ok()) {
+        Some(text) => text,
+        None => name.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_told_from_names() {
+        for name in [
+            ".LC0",
+            "GCC_except_table12",
+            "CSWTCH.4",
+            "x.0",
+            "__func__.1",
+            "C.0.1",
+            "__cxx_global_var_init.2",
+            "$x",
+            "",
+        ] {
+            assert!(is_counter(name.as_bytes()), "{name}");
+        }
+        for name in
+            ["_ZL6helperv", "helper", "f.cold", "f.part.0", "f.constprop.0", "x1", "_GLOBAL__sub_I_a.cpp"]
+        {
+            assert!(!is_counter(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_test_class_is_read_from_its_body() {
+        let cases = [
+            ("_ZN14Plain_One_Test8TestBodyEv", "Plain_One_Test", false),
+            ("_ZN2ns12Fix_Two_Test8TestBodyEv", "Fix_Two_Test", false),
+            ("_ZN12_GLOBAL__N_113Typ_Four_TestIiE8TestBodyEv", "Typ_Four_Test", true),
+            ("_ZN12_GLOBAL__N_113Typ_Four_TestISt6vectorIiSaIiEEE8TestBodyEv", "Typ_Four_Test", true),
+            ("_ZN12_GLOBAL__N_115gtest_suite_TP_4FiveIiE8TestBodyEv", "gtest_suite_TP_::Five", true),
+            ("_ZN7testing6A_Test8TestBodyEv", "A_Test", false),
+        ];
+        for (symbol, class, is_template) in cases {
+            let read = test_class(symbol.as_bytes()).unwrap_or_else(|| panic!("{symbol}"));
+            assert_eq!((read.class.as_str(), read.is_template), (class, is_template), "{symbol}");
+        }
+        assert_eq!(test_class(b"_ZN3Foo3BarEv"), None);
+        assert_eq!(test_class(b"_ZN99Foo8TestBodyEv"), None);
+    }
+
+    #[test]
+    fn class_members_have_the_names_the_compiler_gives_them() {
+        assert_eq!(vtable_of(b"14Plain_One_Test"), b"_ZTV14Plain_One_Test");
+        assert_eq!(vtable_of(b"2ns12Fix_Two_Test"), b"_ZTVN2ns12Fix_Two_TestE");
+        assert_eq!(vtable_of(b"13Typ_Four_TestIiE"), b"_ZTV13Typ_Four_TestIiE");
+        assert_eq!(member_of(b"2ns3Fix", "14SetUpTestSuite"), b"_ZN2ns3Fix14SetUpTestSuiteEv");
+        assert_eq!(scope_of_typeinfo(b"_ZTIN2ns3FixE"), Some(&b"2ns3Fix"[..]));
+        assert_eq!(scope_of_typeinfo(b"_ZTI3Fix"), Some(&b"3Fix"[..]));
+    }
+
+    #[test]
+    fn registration_is_recognised_by_its_targets() {
+        assert!(is_registration_target(b"_ZTVN7testing8internal15TestFactoryImplI14Plain_One_TestEE"));
+        assert!(is_registration_target(b"_ZN7testing8internal15TestFactoryImplI14Plain_One_TestEC2Ev"));
+        assert!(is_registration_target(b"_ZN7testing8internal15TestMetaFactoryI14Par_Three_TestEC1Ev"));
+        assert!(!is_registration_target(b"_ZN7testing8internal15TestFactoryImplI1AE10CreateTestEv"));
+        assert!(!is_registration_target(b"_ZTV14Plain_One_Test"));
+    }
+}
