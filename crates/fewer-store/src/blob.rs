@@ -1,0 +1,97 @@
+//! Cached content by kind and digest. What the bytes mean is the business of whoever stores them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use fewer_core::Digest;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::column::{Key, Moment};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::store::Store;
+
+/// How long a blob that no state refers to is kept after it was last stored or read. Within this time whoever
+/// used it records a state with it, or does not.
+pub(crate) const UNREFERENCED_LIFE: Duration = Duration::from_secs(24 * 3600);
+/// How exactly it is known when a blob was last used: it is not written at every use.
+const USE_PRECISION: Duration = Duration::from_secs(12 * 3600);
+
+impl Store {
+    /// The blobs of a kind that are there, by key. A key without a blob is not in the result.
+    pub fn blobs(&self, kind: &str, keys: &[Digest]) -> Result<HashMap<Digest, Vec<u8>>, StoreError> {
+        let mut outdated = Vec::new();
+        let blobs = self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT blob.id, blob_use.used_at, blob.content
+                 FROM blob LEFT JOIN blob_use ON blob_use.blob = blob.id
+                 WHERE blob.kind = ? AND blob.key = ?",
+            )?;
+            let fresh = fresh_since();
+            let mut blobs = HashMap::with_capacity(keys.len());
+            for &key in keys {
+                let found = statement
+                    .query_row(params![kind, Key(key)], |row| {
+                        let id: i64 = row.get(0)?;
+                        let used_at: Option<Moment> = row.get(1)?;
+                        Ok((id, used_at, row.get::<_, Vec<u8>>(2)?))
+                    })
+                    .optional()?;
+                if let Some((id, used_at, content)) = found {
+                    if used_at.is_none_or(|used_at| used_at < fresh) {
+                        outdated.push(id);
+                    }
+                    blobs.insert(key, content);
+                }
+            }
+            Ok(blobs)
+        })?;
+        if !outdated.is_empty() {
+            // Only how long they are kept depends on it: a store that cannot be written now is still read.
+            let _ = self.write(|connection| touch(connection, &outdated));
+        }
+        Ok(blobs)
+    }
+
+    /// Stores blobs of a kind, all or none. The content under a key never changes: what is there is left as it
+    /// is, and counts as used.
+    pub fn put_blobs(&self, kind: &str, blobs: &[(Digest, Vec<u8>)]) -> Result<(), StoreError> {
+        if blobs.is_empty() {
+            return Ok(());
+        }
+        self.write(|connection| {
+            let now = Moment::now();
+            let mut find = connection.prepare_cached("SELECT id FROM blob WHERE kind = ? AND key = ?")?;
+            let mut insert = connection
+                .prepare_cached("INSERT INTO blob (kind, key, stored_at, content) VALUES (?, ?, ?, ?)")?;
+            let mut ids = Vec::with_capacity(blobs.len());
+            for (key, content) in blobs {
+                let key = Key(*key);
+                let found = find.query_row(params![kind, key], |row| row.get(0)).optional()?;
+                ids.push(match found {
+                    Some(id) => id,
+                    None => insert.insert(params![kind, key, now, content])?,
+                });
+            }
+            touch(connection, &ids)
+        })
+    }
+}
+
+/// The moment before which a use has to be written again.
+fn fresh_since() -> Moment {
+    Moment(Timestamp::now().saturating_sub(USE_PRECISION).unwrap_or(Timestamp::MIN))
+}
+
+fn touch(connection: &Connection, ids: &[i64]) -> Result<(), StoreErrorKind> {
+    let now = Moment::now();
+    // The blob may have been dropped since it was read.
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO blob_use (blob, used_at) SELECT id, ? FROM blob WHERE id = ?
+         ON CONFLICT (blob) DO UPDATE SET used_at = excluded.used_at",
+    )?;
+    for id in ids {
+        statement.execute(params![now, id])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! The open store: its connection and the two kinds of transactions. What is read and written in them is told by
+//! the other files.
+//!
+//! Durability: write-ahead log with `synchronous=FULL`, so that whatever a method has returned from is on the
+//! disk, also after a power cut. (`NORMAL` would keep the file consistent, but lose the newest outcomes.)
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::creation;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::schema;
+
+/// How long an operation waits for another process that is writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What the write-ahead log shrinks to after it has grown in a large transaction.
+const LOG_BYTES_KEPT: u32 = 16 << 20;
+/// Pages kept in memory, in KiB.
+const CACHE_KIB: i32 = 64 << 10;
+const STATEMENTS: usize = 48;
+
+/// The database of one project, `.fewer/store.sqlite`.
+///
+/// Several processes may have it open and write at the same time: writers wait for each other. Within a process
+/// it belongs to one thread at a time.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in a directory (`.fewer`), which is created with a `.gitignore` where it is missing. A
+    /// store of an older fewer is migrated; one of a newer fewer, another program's file and a damaged file are
+    /// refused and left as they are.
+    pub fn open(directory: &Path) -> Result<Store, StoreError> {
+        let path = directory.join("store.sqlite");
+        let failed = |kind| StoreError { path: path.clone(), kind };
+        creation::ensure_directory(directory)
+            .map_err(|kind| StoreError { path: directory.to_path_buf(), kind })?;
+        creation::ensure_file(&path).map_err(failed)?;
+        let doubtful = creation::inspect(&path).map_err(failed)?;
+        let connection = connect(&path).map_err(failed)?;
+        if doubtful {
+            quick_check(&connection).map_err(failed)?;
+        }
+        schema::migrate(&connection).map_err(failed)?;
+        Ok(Store { connection, path })
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes on the disk, the write-ahead log included.
+    pub(crate) fn size(&self) -> u64 {
+        let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        length(&self.path) + length(&creation::log_of(&self.path))
+    }
+
+    /// Reads one consistent state of the store, whatever is written meanwhile.
+    pub(crate) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
+        self.transaction(TransactionBehavior::Deferred, work)
+    }
+
+    /// Writes all or nothing; on the disk when it returns. The lock is taken at the start, so that what is read
+    /// in it still holds when it is written.
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
+        self.transaction(TransactionBehavior::Immediate, |connection| {
+            // A newer fewer may have migrated the file since it was opened.
+            schema::known_version(connection)?;
+            work(connection)
+        })
+    }
+
+    fn transaction<T>(
+        &self,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
+        let attempt = || -> Result<T, StoreErrorKind> {
+            let transaction = Transaction::new_unchecked(&self.connection, behavior)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        attempt().map_err(|kind| self.failed(kind))
+    }
+
+    /// The connection itself, for what cannot be done in a transaction.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn failed(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError { path: self.path.clone(), kind }
+    }
+}
+
+/// A connection to an existing file, with the settings that do not stay in the file.
+pub(crate) fn connect(path: &Path) -> Result<Connection, StoreErrorKind> {
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    if mode != "wal" {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+    Ok(connection)
+}
+
+fn quick_check(connection: &Connection) -> Result<(), StoreErrorKind> {
+    let detail: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    match detail.as_str() {
+        "ok" => Ok(()),
+        _ => Err(StoreErrorKind::Damaged { detail }),
+    }
+}

@@ -1,0 +1,54 @@
+//! Blobs: bulk storage by kind and digest.
+
+use fewer_core::Digest;
+
+use crate::project::Project;
+
+#[test]
+fn blobs_are_found_by_kind_and_key_and_the_rest_is_absent() {
+    let project = Project::new();
+    let store = project.store();
+    let large: Vec<u8> = (0..500_000_u32).map(|byte| (byte * 31 % 251) as u8).collect();
+    store
+        .put_blobs(
+            "summary",
+            &[(Digest(1), large.clone()), (Digest(2), Vec::new()), (Digest(3), b"c".into())],
+        )
+        .unwrap();
+    store.put_blobs("listing", &[(Digest(1), b"another kind".into())]).unwrap();
+
+    let found = project.store().blobs("summary", &[Digest(1), Digest(2), Digest(9)]).unwrap();
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[&Digest(1)], large);
+    assert_eq!(found[&Digest(2)], b"");
+    assert_eq!(store.blobs("listing", &[Digest(1)]).unwrap()[&Digest(1)], b"another kind");
+    assert!(store.blobs("unknown", &[Digest(1)]).unwrap().is_empty());
+}
+
+#[test]
+fn content_under_a_key_never_changes() {
+    let project = Project::new();
+    let store = project.store();
+    store.put_blobs("summary", &[(Digest(1), b"first".into())]).unwrap();
+    store.put_blobs("summary", &[(Digest(1), b"second".into()), (Digest(2), b"new".into())]).unwrap();
+    let found = store.blobs("summary", &[Digest(1), Digest(2)]).unwrap();
+    assert_eq!((found[&Digest(1)].as_slice(), found[&Digest(2)].as_slice()), (&b"first"[..], &b"new"[..]));
+}
+
+#[test]
+fn reading_or_storing_an_old_blob_again_makes_it_used() {
+    let project = Project::new();
+    let store = project.store();
+    store.put_blobs("summary", &[(Digest(1), b"read".into()), (Digest(2), b"stored".into())]).unwrap();
+    let oldest_use = || -> i64 {
+        let sql = "SELECT min(used_at) FROM blob_use";
+        project.database().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let now = oldest_use();
+    let two_days = 2 * 24 * 3_600_000;
+    project.database().execute("UPDATE blob_use SET used_at = used_at - ?", [two_days]).unwrap();
+    assert!(oldest_use() < now);
+    store.blobs("summary", &[Digest(1)]).unwrap();
+    store.put_blobs("summary", &[(Digest(2), b"stored".into())]).unwrap();
+    assert!(oldest_use() >= now);
+}
