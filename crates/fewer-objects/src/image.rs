@@ -5,7 +5,8 @@ use crate::relocatable::*;
 use crate::summary::{NameKey, Reader, Writer};
 
 const IMAGE_VERSION: u32 = 1;
-const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
+/// GoogleTest's runner: a program that has it is a test program.
+pub const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
 const LIST_FLAG: &[u8] = b"gtest_list_tests";
 
 const DT_NEEDED: u64 = 1;

@@ -4,7 +4,7 @@
 use crate::effects::{Effect, effect_of, is_registration};
 use crate::image_set::ImageSet;
 use crate::link::{Linked, Node};
-use crate::summary::Traits;
+use crate::summary::{ElementSummary, Traits};
 
 /// What initialisers mean for the tests of each program.
 #[derive(Debug, Default)]
@@ -94,7 +94,13 @@ impl Walk {
         };
         if is_boundary {
             let name = String::from_utf8_lossy(linked.symbol(node));
-            match effect_of(&name) {
+            let effect = match linked.element(node) {
+                Some(element) if !element.traits.has(Traits::CODE) => {
+                    effect_of_data(element, linked.symbol(node))
+                }
+                Some(_) | None => effect_of(&name),
+            };
+            match effect {
                 Effect::Local => {}
                 Effect::Stream => reach.data.push(node),
                 Effect::ProcessWide if within_framework => {}
@@ -112,10 +118,29 @@ impl Walk {
     }
 }
 
+/// Whether an element is GoogleTest's own. Code that its objects merely share with others (of the standard
+/// library, say) is not.
 fn is_in_framework(linked: &Linked<'_>, node: u32) -> bool {
     match linked.node(node) {
-        Node::Element { object, .. } => linked.is_framework[object as usize],
+        Node::Element { object, element } => {
+            let is_shared = linked.summary(object).elements[element as usize].traits.has(Traits::SHARED);
+            let is_own = || {
+                ["_ZN7testing", "_ZNK7testing"]
+                    .iter()
+                    .any(|own| linked.symbol(node).starts_with(own.as_bytes()))
+            };
+            linked.is_framework[object as usize] && (!is_shared || is_own())
+        }
         Node::Made(_) => false,
+    }
+}
+
+/// What using GoogleTest's own data means: its flags and registries are for the whole process.
+fn effect_of_data(element: &ElementSummary, symbol: &[u8]) -> Effect {
+    if element.traits.has(Traits::WRITABLE) && !is_registration(symbol) {
+        Effect::ProcessWide
+    } else {
+        Effect::Local
     }
 }
 

@@ -5,6 +5,7 @@
 use fewer_core::{Digest, DigestBuilder, Domain};
 
 use crate::effects::{Intake, intake_of};
+use crate::image::TEST_RUNNER;
 use crate::image_set::ImageSet;
 use crate::name_map::{DigestMap, NameMap};
 use crate::scan::Scanned;
@@ -403,10 +404,14 @@ impl IntakeNodes {
     }
 }
 
-/// GoogleTest's own objects, where the project builds it: everything strong in them is in namespace testing.
+/// GoogleTest's own objects, where the project builds it: the one that defines its runner, or one whose strong
+/// names are all in namespace testing; and no tests in it.
 fn is_framework(summary: &ObjectSummary) -> bool {
     const NAMESPACE: [&[u8]; 5] =
         [b"_ZN7testing", b"_ZNK7testing", b"_ZTVN7testing", b"_ZTIN7testing", b"_ZTSN7testing"];
+    if summary.symbols.iter().any(|symbol| symbol.role == TestRole::Body) {
+        return false;
+    }
     let mut strong = summary
         .symbols
         .iter()
@@ -414,7 +419,10 @@ fn is_framework(summary: &ObjectSummary) -> bool {
         .map(|symbol| summary.name(symbol.name))
         .filter(|name| !name.starts_with(b"_Zls"))
         .peekable();
-    strong.peek().is_some()
-        && strong.all(|name| NAMESPACE.iter().any(|prefix| name.starts_with(prefix)))
-        && !summary.symbols.iter().any(|symbol| symbol.role == TestRole::Body)
+    let runner = NameKey::of(TEST_RUNNER);
+    let has_runner =
+        summary.symbols.iter().any(|symbol| symbol.key == runner && symbol.linkage == Linkage::Strong);
+    has_runner
+        || (strong.peek().is_some()
+            && strong.all(|name| NAMESPACE.iter().any(|prefix| name.starts_with(prefix))))
 }

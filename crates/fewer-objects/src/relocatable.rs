@@ -171,7 +171,7 @@ impl<'d> ElfFile<'d> {
         let symbols = read_symbols(&table, bytes)?;
         let relocations = match kind {
             FileKind::Relocatable => read_relocations(&table, &sections, bytes)?,
-            FileKind::Image => Vec::new(),
+            FileKind::Image => vec![Vec::new(); sections.len()],
         };
         Ok(ElfFile { machine, sections, symbols, relocations })
     }

@@ -34,7 +34,7 @@ pub fn test_role(name: &[u8]) -> TestRole {
     }
     const HOOKS: [&[u8]; 4] =
         [b"14SetUpTestSuiteEv", b"17TearDownTestSuiteEv", b"13SetUpTestCaseEv", b"16TearDownTestCaseEv"];
-    if name.ends_with(b"8TestBodyEv") {
+    if name.ends_with(b"_Test8TestBodyEv") || name.ends_with(b"E8TestBodyEv") {
         TestRole::Body
     } else if name.ends_with(b"E10CreateTestEv") && name.starts_with(b"_ZN7testing8internal") {
         TestRole::Factory

@@ -1,0 +1,414 @@
+//! What the analysis makes of the files a build leaves: archives, shared libraries, programs without their
+//! objects, code from elsewhere, files that are read. Real compilers and linkers; the language's features are
+//! the contract suite's business.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use fewer_core::{Digest, Mapping};
+use fewer_objects::{Analysis, Given, ListedTest, NamedDigest, NoCache, SummaryCache, scan};
+use fewer_runners::{Cancel, TestProgram, googletest};
+use tempfile::TempDir;
+
+const FLAGS: [&str; 5] = ["-O0", "-ffunction-sections", "-fdata-sections", "-fmerge-constants", "-fPIC"];
+
+const TESTS: &str = r#"
+#include <gtest/gtest.h>
+int answer(); int other();
+TEST(Numbers, Answer) { EXPECT_EQ(answer(), 1); }
+TEST(Numbers, Other) { EXPECT_EQ(other(), 2); }
+"#;
+
+fn run(directory: &Path, program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).current_dir(directory).output();
+    let output = output.unwrap_or_else(|error| panic!("{program} must be installed for this test: {error}"));
+    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compiles a source text to an object in the directory.
+fn compile(directory: &Path, compiler: &str, object: &str, source: &str, extra: &[&str]) {
+    let name = format!("{}.cpp", object.trim_end_matches(".o").replace('/', "_"));
+    fs::create_dir_all(directory.join("src")).unwrap();
+    fs::create_dir_all(directory.join(object).parent().unwrap()).unwrap();
+    fs::write(directory.join("src").join(&name), source).unwrap();
+    let prefix_map = format!("-ffile-prefix-map={}=.", directory.display());
+    let source_path = format!("src/{name}");
+    let mut arguments: Vec<&str> = FLAGS.to_vec();
+    arguments.extend([prefix_map.as_str(), "-c", &source_path, "-o", object]);
+    arguments.extend(extra);
+    run(directory, compiler, &arguments);
+}
+
+/// The compiled tests, made once: including GoogleTest's header is what costs.
+fn compiled_tests() -> &'static Path {
+    static TESTS_OBJECT: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = TESTS_OBJECT.get_or_init(|| {
+        let directory = TempDir::new().unwrap();
+        compile(directory.path(), "g++", "tests.o", TESTS, &[]);
+        let path = directory.path().join("tests.o");
+        (directory, path)
+    });
+    path
+}
+
+/// A build directory with the compiled tests in it.
+fn build() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    fs::create_dir_all(directory.path().join("build")).unwrap();
+    fs::copy(compiled_tests(), directory.path().join("build/tests.o")).unwrap();
+    directory
+}
+
+fn link(directory: &Path, inputs: &[&str]) {
+    let mut arguments = vec!["-o", "build/tests", "build/tests.o"];
+    arguments.extend(inputs);
+    arguments.extend(["-lgtest", "-lgtest_main", "-pthread"]);
+    run(directory, "g++", &arguments);
+}
+
+fn number(name: &str, value: i32) -> String {
+    format!("int {name}() {{ return {value}; }}\n")
+}
+
+/// The tests of `build/`, by name: fingerprint and mapping.
+fn analyse_with(
+    directory: &Path,
+    given: Given,
+    cache: &dyn SummaryCache,
+) -> BTreeMap<String, (Digest, Mapping)> {
+    let build = directory.join("build");
+    let tree = scan(&build, cache).unwrap();
+    let analysis = Analysis::of_build(&build, &tree, given);
+    let mut tests = Vec::new();
+    for target in analysis.targets().iter().filter(|target| target.has_googletest) {
+        let program = TestProgram::new(&target.name, build.join(&target.name), &build);
+        let listed = googletest::list(&program, Duration::from_secs(60), &Cancel::new()).unwrap();
+        let listed: Vec<ListedTest> = listed
+            .into_iter()
+            .map(|test| ListedTest {
+                suite: test.suite,
+                test: test.test,
+                has_value_parameter: test.value_parameter.is_some(),
+                type_parameter: test.type_parameter,
+                is_disabled: test.disabled,
+            })
+            .collect();
+        tests.extend(analysis.googletest_tests(target, &listed));
+    }
+    let (graph, fingerprints) = analysis.into_graph(tests);
+    graph
+        .tests()
+        .iter()
+        .map(|test| (test.id.to_string(), (fingerprints.test(test), test.mapping.clone())))
+        .collect()
+}
+
+fn analyse(directory: &Path) -> BTreeMap<String, (Digest, Mapping)> {
+    analyse_with(directory, Given::default(), &NoCache)
+}
+
+/// The tests that differ, without their target.
+fn differing(
+    old: &BTreeMap<String, (Digest, Mapping)>,
+    new: &BTreeMap<String, (Digest, Mapping)>,
+) -> BTreeSet<String> {
+    new.iter()
+        .filter(|(id, (fingerprint, _))| old.get(*id).map(|(old, _)| old) != Some(fingerprint))
+        .map(|(id, _)| id.rsplit("::").next().unwrap().to_string())
+        .collect()
+}
+
+fn names(list: &[&str]) -> BTreeSet<String> {
+    list.iter().map(|name| name.to_string()).collect()
+}
+
+#[test]
+fn members_of_an_archive_are_objects_even_when_their_files_are_gone() {
+    let directory = build();
+    let path = directory.path();
+    let archive = |answer: i32| {
+        let _ = fs::remove_file(path.join("build/libnumbers.a"));
+        compile(path, "g++", "build/answer.o", &number("answer", answer), &[]);
+        compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+        run(path, "ar", &["rcs", "build/libnumbers.a", "build/answer.o", "build/other.o"]);
+        fs::remove_file(path.join("build/answer.o")).unwrap();
+        fs::remove_file(path.join("build/other.o")).unwrap();
+        link(path, &["build/libnumbers.a"]);
+        analyse(path)
+    };
+    let (old, new) = (archive(1), archive(3));
+    assert_eq!(differing(&old, &new), names(&["Numbers.Answer"]));
+}
+
+#[test]
+fn members_of_a_thin_archive_are_read_from_their_files() {
+    let directory = build();
+    let path = directory.path();
+    let archive = |answer: i32| {
+        compile(path, "g++", "build/answer.o", &number("answer", answer), &[]);
+        compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+        let _ = fs::remove_file(path.join("build/libnumbers.a"));
+        run(path, "ar", &["rcsT", "build/libnumbers.a", "build/answer.o", "build/other.o"]);
+        link(path, &["build/libnumbers.a"]);
+        analyse(path)
+    };
+    let (old, new) = (archive(1), archive(3));
+    assert_eq!(differing(&old, &new), names(&["Numbers.Answer"]));
+}
+
+#[test]
+fn a_shared_library_of_the_project_is_read_through_its_objects() {
+    let directory = build();
+    let path = directory.path();
+    compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+    let library = |answer: i32| {
+        compile(path, "g++", "build/answer.o", &number("answer", answer), &[]);
+        run(path, "g++", &["-shared", "-o", "build/libanswer.so", "build/answer.o"]);
+        link(path, &["build/other.o", "-Lbuild", "-lanswer", "-Wl,-rpath,$ORIGIN"]);
+        analyse(path)
+    };
+    let old = library(1);
+    let new = library(3);
+    assert_eq!(differing(&old, &new), names(&["Numbers.Answer"]));
+}
+
+#[test]
+fn a_library_that_is_opened_at_run_time_counts_for_the_tests_that_open_libraries() {
+    let directory = build();
+    let path = directory.path();
+    let loader =
+        "#include <dlfcn.h>\nint answer() { return dlopen(\"./plugin.so\", RTLD_NOW) != nullptr; }\n";
+    compile(path, "g++", "build/answer.o", loader, &[]);
+    compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+    let plugin = |value: i32| {
+        compile(path, "g++", "plugin/plugin.o", &number("plugin", value), &[]);
+        run(path, "g++", &["-shared", "-o", "build/plugin.so", "plugin/plugin.o"]);
+        link(path, &["build/answer.o", "build/other.o"]);
+        analyse(path)
+    };
+    let (old, new) = (plugin(1), plugin(2));
+    assert_eq!(differing(&old, &new), names(&["Numbers.Answer"]));
+}
+
+#[test]
+fn files_count_for_the_tests_that_can_open_files() {
+    let directory = build();
+    let path = directory.path();
+    let reader =
+        "#include <fstream>\nint answer() { int n = 0; std::ifstream(\"answer.txt\") >> n; return n; }\n";
+    compile(path, "g++", "build/answer.o", reader, &[]);
+    compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+    link(path, &["build/answer.o", "build/other.o"]);
+    let with_file = |content: u128| {
+        let files = vec![NamedDigest { name: "file answer.txt".into(), digest: Digest(content) }];
+        analyse_with(path, Given { files, ..Given::default() }, &NoCache)
+    };
+    assert_eq!(differing(&with_file(1), &with_file(2)), names(&["Numbers.Answer"]));
+    assert_eq!(differing(&with_file(1), &with_file(1)), names(&[]));
+}
+
+#[test]
+fn a_declared_variable_counts_for_every_test() {
+    let directory = build();
+    let path = directory.path();
+    compile(path, "g++", "build/numbers.o", &(number("answer", 1) + &number("other", 2)), &[]);
+    link(path, &["build/numbers.o"]);
+    let with_variable = |value: u128| {
+        let variables = vec![NamedDigest { name: "variable MODE".into(), digest: Digest(value) }];
+        analyse_with(path, Given { variables, ..Given::default() }, &NoCache)
+    };
+    assert_eq!(differing(&with_variable(1), &with_variable(2)), names(&["Numbers.Answer", "Numbers.Other"]));
+}
+
+#[test]
+fn code_from_a_static_library_elsewhere_counts_for_every_test_and_only_when_it_changes() {
+    let directory = build();
+    let path = directory.path();
+    let state = |elsewhere: i32, other: i32| {
+        compile(path, "g++", "elsewhere/answer.o", &number("answer", elsewhere), &[]);
+        let _ = fs::remove_file(path.join("elsewhere/libanswer.a"));
+        run(path, "ar", &["rcs", "elsewhere/libanswer.a", "elsewhere/answer.o"]);
+        // A longer function moves everything that is linked after it.
+        let source = format!(
+            "int other() {{ int n = {other}; for (int i = 0; i < {other}; ++i) n += i * i; return n; }}"
+        );
+        let source = if other == 2 { number("other", 2) } else { source };
+        compile(path, "g++", "build/other.o", &source, &[]);
+        link(path, &["build/other.o", "elsewhere/libanswer.a"]);
+        analyse(path)
+    };
+    let old = state(1, 2);
+    assert_eq!(differing(&old, &state(1, 2)), names(&[]));
+    assert_eq!(differing(&old, &state(1, 7)), names(&["Numbers.Other"]));
+    assert_eq!(differing(&old, &state(3, 2)), names(&["Numbers.Answer", "Numbers.Other"]));
+}
+
+#[test]
+fn tests_whose_objects_are_gone_are_unmapped() {
+    let directory = build();
+    let path = directory.path();
+    compile(path, "g++", "build/numbers.o", &(number("answer", 1) + &number("other", 2)), &[]);
+    link(path, &["build/numbers.o"]);
+    fs::remove_file(path.join("build/tests.o")).unwrap();
+    let tests = analyse(path);
+    assert_eq!(tests.len(), 2);
+    for (id, (_, mapping)) in tests {
+        assert!(matches!(mapping, Mapping::Unmapped { .. }), "{id}: {mapping:?}");
+    }
+}
+
+#[test]
+fn a_program_older_than_its_objects_is_not_trusted() {
+    let directory = build();
+    let path = directory.path();
+    compile(path, "g++", "build/numbers.o", &(number("answer", 1) + &number("other", 2)), &[]);
+    link(path, &["build/numbers.o"]);
+    let fresh = analyse(path);
+    assert!(fresh.values().all(|(_, mapping)| *mapping == Mapping::Mapped));
+    std::thread::sleep(Duration::from_millis(20));
+    compile(path, "g++", "build/numbers.o", &(number("answer", 5) + &number("other", 2)), &[]);
+    let stale = analyse(path);
+    for (id, (fingerprint, mapping)) in &stale {
+        let Mapping::Unmapped { cause } = mapping else { panic!("{id} is trusted") };
+        assert!(cause.contains("numbers.o"), "{cause}");
+        assert_ne!(fingerprint, &fresh[id].0);
+    }
+    link(path, &["build/numbers.o"]);
+    assert_eq!(differing(&fresh, &analyse(path)), names(&["Numbers.Answer"]));
+}
+
+#[test]
+fn a_stripped_program_is_compared_as_a_whole() {
+    let directory = build();
+    let path = directory.path();
+    let state = |answer: i32| {
+        compile(path, "g++", "build/numbers.o", &(number("answer", answer) + &number("other", 2)), &[]);
+        link(path, &["build/numbers.o", "-s"]);
+        analyse(path)
+    };
+    let old = state(1);
+    assert_eq!(old.len(), 2);
+    assert_eq!(differing(&old, &state(1)), names(&[]));
+    assert_eq!(differing(&old, &state(3)), names(&["Numbers.Answer", "Numbers.Other"]));
+}
+
+#[test]
+fn an_object_that_cannot_be_read_counts_for_every_test_as_a_whole() {
+    let directory = build();
+    let path = directory.path();
+    compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+    let state = |answer: i32| {
+        compile(path, "clang++", "build/answer.o", &number("answer", answer), &["-flto"]);
+        run(
+            path,
+            "clang++",
+            &[
+                "-flto",
+                "-fuse-ld=lld",
+                "-o",
+                "build/tests",
+                "build/tests.o",
+                "build/answer.o",
+                "build/other.o",
+                "-lgtest",
+                "-lgtest_main",
+                "-pthread",
+            ],
+        );
+        let tree = scan(&path.join("build"), &NoCache).unwrap();
+        let analysis = Analysis::of_build(&path.join("build"), &tree, Given::default());
+        assert!(analysis.notes().iter().any(|note| note.contains("answer.o") && note.contains("bitcode")));
+        analyse(path)
+    };
+    let (old, new) = (state(1), state(3));
+    assert_eq!(differing(&old, &new), names(&["Numbers.Answer", "Numbers.Other"]));
+}
+
+#[test]
+fn two_directories_give_the_same_fingerprints() {
+    let state = || {
+        let directory = build();
+        let path = directory.path();
+        let source = "#include <cassert>\nint answer() { assert(__FILE__[0] != 'x'); return 1; }\nint other() { return 2; }\n";
+        compile(path, "g++", "build/numbers.o", source, &[]);
+        link(path, &["build/numbers.o"]);
+        analyse(path)
+    };
+    assert_eq!(state(), state());
+}
+
+#[test]
+fn googletest_built_by_the_project_does_not_connect_its_tests() {
+    let directory = build();
+    let path = directory.path();
+    let include = ["-I/usr/src/googletest/googletest"];
+    compile(
+        path,
+        "g++",
+        "build/gtest-all.o",
+        "#include \"src/gtest-all.cc\"\n#include \"src/gtest_main.cc\"\n",
+        &include,
+    );
+    let state = |answer: i32, more: &str| {
+        compile(path, "g++", "build/numbers.o", &(number("answer", answer) + &number("other", 2)), &[]);
+        let source = format!("#include <gtest/gtest.h>\nTEST(More, One) {{ EXPECT_TRUE(true); }}\n{more}");
+        compile(path, "g++", "build/more.o", &source, &[]);
+        run(
+            path,
+            "g++",
+            &[
+                "-o",
+                "build/tests",
+                "build/tests.o",
+                "build/numbers.o",
+                "build/more.o",
+                "build/gtest-all.o",
+                "-pthread",
+            ],
+        );
+        analyse(path)
+    };
+    let old = state(1, "");
+    assert_eq!(old.len(), 3);
+    assert_eq!(differing(&old, &state(3, "")), names(&["Numbers.Answer"]));
+    assert_eq!(differing(&old, &state(1, "TEST(More, Two) { EXPECT_TRUE(true); }")), names(&["More.Two"]));
+}
+
+/// A cache in memory.
+#[derive(Default)]
+struct MemoryCache(Mutex<HashMap<(String, Digest), Vec<u8>>>);
+
+impl SummaryCache for MemoryCache {
+    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+        let cache = self.0.lock().unwrap();
+        keys.iter().filter_map(|key| Some((*key, cache.get(&(kind.to_string(), *key))?.clone()))).collect()
+    }
+
+    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+        let mut cache = self.0.lock().unwrap();
+        cache.extend(summaries.iter().map(|(key, bytes)| ((kind.to_string(), *key), bytes.clone())));
+    }
+}
+
+#[test]
+fn incremental_analysis_reads_what_changed_and_equals_one_from_scratch() {
+    let directory = build();
+    let path = directory.path();
+    let cache = MemoryCache::default();
+    let state = |answer: i32| {
+        compile(path, "g++", "build/answer.o", &number("answer", answer), &[]);
+        compile(path, "g++", "build/other.o", &number("other", 2), &[]);
+        link(path, &["build/answer.o", "build/other.o"]);
+        let read = scan(&path.join("build"), &cache).unwrap().files_read;
+        let incremental = analyse_with(path, Given::default(), &cache);
+        assert_eq!(incremental, analyse(path));
+        read
+    };
+    assert_eq!(state(1), 4, "three objects and the program");
+    assert_eq!(state(1), 0);
+    assert_eq!(state(3), 2, "one object and the program");
+}

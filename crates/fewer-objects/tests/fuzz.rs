@@ -1,0 +1,182 @@
+//! Foreign bytes: damaged objects, programs, archives and summaries never panic the readers, never make them
+//! loop, and never make them ask for memory out of proportion. Bounded, seeded, so that CI runs it every time.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use fewer_objects::image::{ImageSummary, read_image};
+use fewer_objects::reader::read_object;
+use fewer_objects::summary::ObjectSummary;
+use fewer_objects::{Analysis, Given, NoCache, scan};
+use tempfile::TempDir;
+
+const SOURCE: &str = r#"
+#include <cassert>
+#include <stdexcept>
+struct Base { virtual ~Base() {} virtual int f() { return 1; } };
+struct Derived : Base { int f() override { throw std::runtime_error("text"); } };
+static int counter = Derived().f();
+thread_local int local = 3;
+template <class T> T twice(T t) { return t + t; }
+int choose(int n) { switch (n) { case 0: return 5; case 1: return 7; case 2: return 1; case 3: return 9; case 4: return 2; } return twice(n); }
+int main(int n, char**) { assert(n > 0); try { return choose(n) + counter + local; } catch (std::exception&) { return 1; } }
+"#;
+
+/// xorshift: the same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+}
+
+/// Damages a file as disks, tools and attackers do: flipped bytes, extreme numbers, cuts, repeats.
+fn damage(original: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    for _ in 0..1 + random.below(8) {
+        if bytes.is_empty() {
+            break;
+        }
+        // Headers and tables decide most, and they are at both ends.
+        let near_end = random.below(3) == 0;
+        let reach = bytes.len().min(if random.below(2) == 0 { 64 } else { bytes.len() });
+        let at = if near_end { bytes.len() - 1 - random.below(reach) } else { random.below(reach) };
+        match random.below(5) {
+            0 => bytes[at] = random.next() as u8,
+            1 => bytes[at] ^= 1 << random.below(8),
+            2 => {
+                let extreme =
+                    [0u64, 1, u64::MAX, i64::MAX as u64, 1 << 31, 1 << 32][random.below(6)].to_le_bytes();
+                let end = (at + 8).min(bytes.len());
+                bytes[at..end].copy_from_slice(&extreme[..end - at]);
+            }
+            3 => bytes.truncate(at),
+            _ => {
+                let end = (at + random.below(64)).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+        }
+    }
+    bytes
+}
+
+struct Corpus {
+    _directory: TempDir,
+    objects: Vec<Vec<u8>>,
+    program: Vec<u8>,
+    archive: Vec<u8>,
+}
+
+fn corpus() -> Corpus {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path();
+    fs::write(path.join("a.cpp"), SOURCE).unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let status = Command::new(program).args(arguments).current_dir(path).status();
+        assert!(
+            status.unwrap_or_else(|error| panic!("{program}: {error}")).success(),
+            "{program} {arguments:?}"
+        );
+    };
+    run("g++", &["-O0", "-ffunction-sections", "-fdata-sections", "-c", "a.cpp", "-o", "sections.o"]);
+    run("g++", &["-O2", "-c", "a.cpp", "-o", "whole.o"]);
+    run("clang++", &["-O2", "-ffunction-sections", "-c", "a.cpp", "-o", "clang.o"]);
+    run("aarch64-linux-gnu-g++", &["-O2", "-ffunction-sections", "-c", "a.cpp", "-o", "arm.o"]);
+    run("g++", &["sections.o", "-o", "program"]);
+    run("ar", &["rcs", "archive.a", "sections.o", "whole.o"]);
+    let read = |name: &str| fs::read(path.join(name)).unwrap();
+    Corpus {
+        objects: ["sections.o", "whole.o", "clang.o", "arm.o"].map(read).to_vec(),
+        program: read("program"),
+        archive: read("archive.a"),
+        _directory: directory,
+    }
+}
+
+fn peak_memory_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn damaged_files_and_summaries_are_survived() {
+    let corpus = corpus();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for object in &corpus.objects {
+        let whole = read_object(object);
+        assert!(whole.notes.is_empty() && whole.elements.len() > 5, "{:?}", whole.notes);
+        let encoded = whole.encode();
+        assert_eq!(ObjectSummary::decode(&encoded).as_ref(), Some(&whole));
+        for _ in 0..1500 {
+            let summary = read_object(&damage(object, &mut random));
+            assert_eq!(ObjectSummary::decode(&summary.encode()), Some(summary));
+            if let Some(decoded) = ObjectSummary::decode(&damage(&encoded, &mut random)) {
+                walk_everything(&decoded);
+            }
+        }
+    }
+    let image = read_image(&corpus.program).encode();
+    for _ in 0..1500 {
+        read_image(&damage(&corpus.program, &mut random));
+        ImageSummary::decode(&damage(&image, &mut random));
+    }
+    assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
+}
+
+/// Uses every index a summary holds, as the linker does.
+fn walk_everything(summary: &ObjectSummary) {
+    for element in 0..summary.elements.len() as u32 {
+        summary.element_name(element);
+        for reference in summary.references_of(element) {
+            match *reference {
+                fewer_objects::summary::Reference::Element(target) => summary.element_name(target),
+                fewer_objects::summary::Reference::Symbol(symbol) => summary.symbol_name(symbol),
+            };
+        }
+    }
+}
+
+#[test]
+fn a_build_directory_of_damaged_files_is_analysed_with_notes_that_name_them() {
+    let corpus = corpus();
+    let mut random = Random(42);
+    for round in 0..40 {
+        let directory = TempDir::new().unwrap();
+        let write = |name: &str, bytes: Vec<u8>| fs::write(directory.path().join(name), bytes).unwrap();
+        for (index, object) in corpus.objects.iter().enumerate() {
+            write(&format!("damaged{index}.o"), damage(object, &mut random));
+        }
+        write("damaged.a", damage(&corpus.archive, &mut random));
+        write("program", corpus.program.clone());
+        write("damaged-program", damage(&corpus.program, &mut random));
+        analyse(directory.path(), round);
+    }
+    let directory = TempDir::new().unwrap();
+    let mut cut = corpus.objects[0].clone();
+    cut.truncate(cut.len() / 2);
+    fs::write(directory.path().join("cut.o"), cut).unwrap();
+    fs::write(directory.path().join("program"), &corpus.program).unwrap();
+    let notes = analyse(directory.path(), 0);
+    assert!(notes.iter().any(|note| note.starts_with("cut.o: ") && note.contains("damaged")), "{notes:?}");
+}
+
+fn analyse(directory: &Path, round: usize) -> Vec<String> {
+    let tree = scan(directory, &NoCache).unwrap_or_else(|error| panic!("round {round}: {error}"));
+    let analysis = Analysis::of_build(directory, &tree, Given::default());
+    for target in analysis.targets() {
+        analysis.startup_fingerprint(target);
+        analysis.program_test(target, "whole", false);
+    }
+    analysis.notes().to_vec()
+}

@@ -1,0 +1,131 @@
+//! The compilers and flags of the contract, each with GoogleTest's header compiled once. Which files are
+//! compiled when is the workshop's business.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One compiler with its flags, and a linker: each leaves other traces in a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    pub name: &'static str,
+    compiler: &'static str,
+    optimisation: &'static str,
+    linker: &'static str,
+    /// One section per function and variable.
+    has_sections: bool,
+}
+
+pub const VARIANTS: [Variant; 4] = [
+    Variant { name: "g++-O0", compiler: "g++", optimisation: "-O0", linker: "bfd", has_sections: true },
+    Variant { name: "g++-O2", compiler: "g++", optimisation: "-O2", linker: "mold", has_sections: true },
+    Variant {
+        name: "clang++-O0",
+        compiler: "clang++",
+        optimisation: "-O0",
+        linker: "mold",
+        has_sections: true,
+    },
+    Variant {
+        name: "clang++-O2",
+        compiler: "clang++",
+        optimisation: "-O2",
+        linker: "lld",
+        has_sections: true,
+    },
+];
+
+/// Calls inside one section may carry no relocation: selection is coarser, and must still be safe.
+pub const WITHOUT_SECTIONS: Variant = Variant {
+    name: "g++-O2-no-sections",
+    compiler: "g++",
+    optimisation: "-O2",
+    linker: "mold",
+    has_sections: false,
+};
+
+const GTEST_INCLUDE: &str = "#include <gtest/gtest.h>";
+
+/// A variant ready to compile.
+pub struct Toolchain {
+    pub variant: Variant,
+    /// A header that includes GoogleTest, with its compiled form beside it.
+    header: PathBuf,
+}
+
+impl Toolchain {
+    pub fn prepare(variant: Variant, directory: &Path) -> Result<Toolchain, String> {
+        let home = directory.join(variant.name);
+        fs::create_dir_all(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+        let header = home.join("prelude.h");
+        fs::write(&header, format!("{GTEST_INCLUDE}\n")).map_err(|error| error.to_string())?;
+        let toolchain = Toolchain { variant, header };
+        let mut command = toolchain.command(&home);
+        if variant.compiler == "clang++" {
+            command.arg("-fpch-instantiate-templates");
+        }
+        command.args(["-x", "c++-header", "prelude.h", "-o", "prelude.h.gch"]);
+        finish(command)?;
+        Ok(toolchain)
+    }
+
+    /// Compiles one source of a tree to `object`. Extra flags may not fit the compiled header, so they do
+    /// without it, as do sources that do not include GoogleTest.
+    pub fn compile(&self, tree: &Path, source: &str, object: &Path, extra: &[String]) -> Result<(), String> {
+        let text = fs::read_to_string(tree.join(source)).map_err(|error| format!("{source}: {error}"))?;
+        let is_precompiled = extra.is_empty() && text.starts_with(GTEST_INCLUDE);
+        self.compile_with(tree, source, object, extra, is_precompiled)
+    }
+
+    pub fn compile_with(
+        &self,
+        tree: &Path,
+        source: &str,
+        object: &Path,
+        extra: &[String],
+        is_precompiled: bool,
+    ) -> Result<(), String> {
+        let mut command = self.command(tree);
+        command.args(extra);
+        if is_precompiled && self.variant.compiler == "clang++" {
+            command.arg("-include-pch").arg(self.header.with_extension("h.gch"));
+        } else if is_precompiled {
+            command.arg("-include").arg(&self.header);
+        }
+        command.args(["-c", source, "-o"]).arg(object);
+        finish(command)
+    }
+
+    /// Links objects with GoogleTest, and with its `main` unless they bring their own.
+    pub fn link(&self, objects: &[PathBuf], executable: &Path, has_main: bool) -> Result<(), String> {
+        let mut command = Command::new(self.variant.compiler);
+        command.arg(format!("-fuse-ld={}", self.variant.linker)).args(objects).arg("-o").arg(executable);
+        if !has_main {
+            command.arg("-lgtest_main");
+        }
+        command.args(["-lgtest", "-lpthread"]);
+        finish(command)
+    }
+
+    fn command(&self, tree: &Path) -> Command {
+        let mut command = Command::new(self.variant.compiler);
+        command.current_dir(tree).args(["-std=c++17", self.variant.optimisation, "-w"]);
+        command.arg(format!("-ffile-prefix-map={}=.", tree.display()));
+        if self.variant.has_sections {
+            command.args(["-ffunction-sections", "-fdata-sections"]);
+        }
+        if self.variant.compiler == "g++" {
+            command.arg("-fmerge-constants");
+        }
+        command
+    }
+}
+
+/// Runs a command to its end; a failure is the command with what it said.
+pub fn finish(mut command: Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?} could not be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command:?} failed ({}):\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
