@@ -33,7 +33,7 @@ apply() {
 mkdir -p "$dest"
 cd "$dest"
 git init --quiet --initial-branch=main --object-format=sha1
-for part in .gitignore CMakeLists.txt Makefile Makefile.am configure.ac include src tests; do
+for part in .gitignore fewer.toml CMakeLists.txt Makefile Makefile.am configure.ac include src tests; do
   cp -R "$here/$part" .
 done
 git add --all

@@ -44,10 +44,12 @@ fn analyse(directory: &Path) -> (Graph, Fingerprints) {
     let scanned = started.elapsed();
     let analysis = Analysis::of_build(directory, &tree, Given::default());
     eprintln!(
-        "{} objects, {} images, {} bytes, {} elements, {} references, scan {:.1?}, analysis {:.1?}",
+        "{} objects, {} images, {} bytes, summaries of {} bytes, {} elements, {} references, scan {:.1?}, analysis {:.1?}",
         tree.objects.len(),
         tree.images.len(),
         tree.bytes,
+        tree.objects.iter().map(|object| object.summary.encode().len()).sum::<usize>()
+            + tree.images.iter().map(|image| image.summary.encode().len()).sum::<usize>(),
         analysis.graph().element_count(),
         analysis.graph().reference_count(),
         scanned,

@@ -355,8 +355,11 @@ fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &S
 fn build_graph(linked: &Linked<'_>) -> Graph {
     let count = linked.node_count();
     let mut builder = GraphBuilder::with_capacity(count, linked.reference_count());
+    let mut name = String::new();
     for node in 0..count as u32 {
-        builder.element(&linked.display_name(node), linked.content(node));
+        name.clear();
+        linked.write_display_name(node, &mut name);
+        builder.element(&name, linked.content(node));
     }
     for node in 0..linked.elements.len() as u32 {
         for &target in linked.row(node) {

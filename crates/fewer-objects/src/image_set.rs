@@ -1,12 +1,15 @@
 //! Sets of linked files, as bits: which programs an object or an element can be part of.
 
-/// A set of images by index.
+/// A set of images by index. Up to 64 of them need no memory of their own: there is one set per element.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct ImageSet(Vec<u64>);
+pub struct ImageSet {
+    first: u64,
+    rest: Box<[u64]>,
+}
 
 impl ImageSet {
     pub fn empty(images: usize) -> ImageSet {
-        ImageSet(vec![0; images.div_ceil(64)])
+        ImageSet { first: 0, rest: vec![0; images.saturating_sub(1) / 64].into_boxed_slice() }
     }
 
     pub fn full(images: usize) -> ImageSet {
@@ -16,26 +19,47 @@ impl ImageSet {
     }
 
     pub fn insert(&mut self, image: usize) {
-        self.0[image / 64] |= 1 << (image % 64);
+        let word = if image < 64 { &mut self.first } else { &mut self.rest[image / 64 - 1] };
+        *word |= 1 << (image % 64);
     }
 
     pub fn contains(&self, image: usize) -> bool {
-        self.0[image / 64] & 1 << (image % 64) != 0
+        let word = if image < 64 { self.first } else { self.rest[image / 64 - 1] };
+        word & 1 << (image % 64) != 0
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
+        self.first == 0 && self.rest.iter().all(|&word| word == 0)
     }
 
     pub fn intersects(&self, other: &ImageSet) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+        self.first & other.first != 0 || self.rest.iter().zip(&other.rest).any(|(a, b)| a & b != 0)
     }
 
     pub fn extend(&mut self, other: &ImageSet) {
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+        self.first |= other.first;
+        self.rest.iter_mut().zip(&other.rest).for_each(|(a, b)| *a |= b);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.0.len() * 64).filter(|&image| self.contains(image))
+        (0..64 + self.rest.len() * 64).filter(|&image| self.contains(image))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_any_size_hold_what_was_put_in() {
+        for images in [1, 63, 64, 65, 128, 129, 300] {
+            let mut set = ImageSet::empty(images);
+            assert!(set.is_empty());
+            set.insert(images - 1);
+            set.insert(0);
+            assert_eq!(set.iter().last(), Some(images - 1));
+            assert!(set.intersects(&ImageSet::full(images)));
+            assert_eq!(ImageSet::full(images).iter().count(), images);
+        }
     }
 }

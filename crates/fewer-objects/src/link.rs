@@ -64,7 +64,7 @@ pub struct Linked<'s> {
     pub made: Vec<MadeNode>,
     /// Per object and element its node.
     pub node_of: Vec<Vec<u32>>,
-    pub definitions: NameMap<Vec<u32>>,
+    definitions: Definitions,
     pub is_framework: Vec<bool>,
     /// Rows of references per element node, then single ones for made nodes.
     offsets: Vec<u32>,
@@ -86,7 +86,7 @@ impl<'s> Linked<'s> {
             images: Vec::new(),
             made: Vec::new(),
             node_of: Vec::with_capacity(objects.len()),
-            definitions: NameMap::default(),
+            definitions: Definitions::default(),
             is_framework: objects.iter().map(|object| is_framework(&object.summary)).collect(),
             offsets: Vec::new(),
             targets: Vec::new(),
@@ -140,17 +140,23 @@ impl<'s> Linked<'s> {
 
     /// The name for people and other states. Shared elements belong to no one object.
     pub fn display_name(&self, node: u32) -> String {
-        let symbol = String::from_utf8_lossy(self.symbol(node));
-        match self.node(node) {
-            Node::Element { object, element } => {
-                let traits = self.summary(object).elements[element as usize].traits;
-                if traits.has(Traits::SHARED) && !traits.has(Traits::PRIVATE) {
-                    symbol.into_owned()
-                } else {
-                    format!("{}:{symbol}", self.objects[object as usize].name)
-                }
+        let mut name = String::new();
+        self.write_display_name(node, &mut name);
+        name
+    }
+
+    /// Appends the display name; for callers that name many.
+    pub fn write_display_name(&self, node: u32, out: &mut String) {
+        if let Node::Element { object, element } = self.node(node) {
+            let traits = self.summary(object).elements[element as usize].traits;
+            if !traits.has(Traits::SHARED) || traits.has(Traits::PRIVATE) {
+                out.push_str(&self.objects[object as usize].name);
+                out.push(':');
             }
-            Node::Made(_) => symbol.into_owned(),
+        }
+        match std::str::from_utf8(self.symbol(node)) {
+            Ok(symbol) => out.push_str(symbol),
+            Err(_) => out.push_str(&String::from_utf8_lossy(self.symbol(node))),
         }
     }
 
@@ -163,12 +169,7 @@ impl<'s> Linked<'s> {
 
     /// The nodes that define a name in a program.
     pub fn defined_in(&self, key: NameKey, image: usize) -> impl Iterator<Item = u32> + '_ {
-        self.definitions
-            .get(&key)
-            .map_or(&[][..], Vec::as_slice)
-            .iter()
-            .copied()
-            .filter(move |&node| self.images[node as usize].contains(image))
+        self.definitions.of(key).filter(move |&node| self.images[node as usize].contains(image))
     }
 
     /// A new node that refers to others.
@@ -252,7 +253,7 @@ impl<'s> Linked<'s> {
         for symbol in &summary.symbols {
             let is_definition = matches!(symbol.linkage, Linkage::Weak | Linkage::Strong);
             if is_definition && !is_copy[symbol.element as usize] {
-                self.definitions.entry(symbol.key).or_default().push(nodes[symbol.element as usize]);
+                self.definitions.add(symbol.key, nodes[symbol.element as usize]);
             }
         }
     }
@@ -300,20 +301,14 @@ impl<'s> Linked<'s> {
     fn resolve_symbol(&mut self, node: u32, object: u32, symbol: u32, resolver: &mut Resolver) {
         let summary: &'s ObjectSummary = &self.objects[object as usize].summary;
         let key = summary.symbols[symbol as usize].key;
-        let images = &self.images[node as usize];
-        let matching = |nodes: &[u32], targets: &mut Vec<u32>| {
-            let before = targets.len();
-            targets.extend(nodes.iter().filter(|&&other| self.images[other as usize].intersects(images)));
-            targets.len() - before
-        };
-        let definitions = self.definitions.get(&key).map_or(&[][..], Vec::as_slice);
         let start = self.targets.len();
-        let mut targets = std::mem::take(&mut self.targets);
-        let mut count = matching(definitions, &mut targets);
+        let images = &self.images[node as usize];
+        let is_near = |other: &u32| self.images[*other as usize].intersects(images);
+        self.targets.extend(self.definitions.of(key).filter(is_near));
         if let Some(bounded) = resolver.bounds.get(&key) {
-            count += matching(bounded, &mut targets);
+            self.targets.extend(bounded.iter().copied().filter(is_near));
         }
-        self.targets = targets;
+        let count = self.targets.len() - start;
         if count > GATHER_ABOVE {
             let found = self.targets.split_off(start);
             let gathered = self.gather(key, found, summary.symbol_name(symbol), resolver);
@@ -355,6 +350,32 @@ impl<'s> Linked<'s> {
         } else {
             self.targets.push(node);
         }
+    }
+}
+
+/// The nodes that define each name, as lists threaded through one array: most names have one definition.
+#[derive(Default)]
+struct Definitions {
+    /// Per name the newest entry.
+    heads: NameMap<u32>,
+    /// Node and next older entry of the same name.
+    entries: Vec<(u32, u32)>,
+}
+
+impl Definitions {
+    fn add(&mut self, key: NameKey, node: u32) {
+        let entry = self.entries.len() as u32;
+        let older = self.heads.insert(key, entry).unwrap_or(NO_NODE);
+        self.entries.push((node, older));
+    }
+
+    fn of(&self, key: NameKey) -> impl Iterator<Item = u32> + '_ {
+        let mut next = self.heads.get(&key).copied().unwrap_or(NO_NODE);
+        std::iter::from_fn(move || {
+            let &(node, older) = self.entries.get(next as usize)?;
+            next = older;
+            Some(node)
+        })
     }
 }
 

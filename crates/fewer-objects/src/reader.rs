@@ -2,6 +2,8 @@
 //! references by label and place, so that it survives a rebuild, another directory and unrelated edits.
 //! How objects come together is the linker's business.
 
+use std::ops::Range;
+
 use fewer_core::{Digest, DigestBuilder, Domain};
 
 use crate::eh_frame;
@@ -34,14 +36,18 @@ struct Draft {
     traits: Traits,
     /// The symbol it is best known by.
     name: Option<u32>,
-    /// Symbols that other objects can see, with their offset.
-    exports: Vec<(Digest, u64)>,
     has_weak: bool,
     has_strong: bool,
     content: Progress,
+    /// Its part of the reader's references, once its content is known.
+    references: Range<usize>,
+}
+
+/// Buffers for the content of one element; kept for the next.
+#[derive(Default)]
+struct Buffers {
+    bytes: Vec<u8>,
     references: Vec<Reference>,
-    /// Unwinding rules and exception tables that belong to it.
-    frames: Vec<Digest>,
 }
 
 /// How far an element's content digest is.
@@ -88,6 +94,13 @@ struct ObjectReader<'f, 'd> {
     roles: Vec<Role>,
     drafts: Vec<Draft>,
     summary: ObjectSummary,
+    /// Symbols that other objects can see: element, name and offset, sorted.
+    exports: Vec<(u32, Digest, u64)>,
+    /// Unwinding rules and exception tables, and what else belongs to an element without being in its section.
+    frames: Vec<(u32, Digest)>,
+    frame_references: Vec<(u32, Reference)>,
+    references: Vec<Reference>,
+    buffers: Vec<Buffers>,
     /// Per ELF symbol: its name's digest (zero where it has none) and its place in the summary.
     name_digests: Vec<Digest>,
     summary_symbols: Vec<u32>,
@@ -101,6 +114,11 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             roles: Vec::new(),
             drafts: Vec::new(),
             summary: ObjectSummary::default(),
+            exports: Vec::new(),
+            frames: Vec::new(),
+            frame_references: Vec::new(),
+            references: Vec::new(),
+            buffers: Vec::new(),
             name_digests: Vec::new(),
             summary_symbols: Vec::new(),
             raw: Vec::new(),
@@ -112,6 +130,9 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         self.read_symbols();
         self.mark_initialisers();
         self.attach_frames();
+        self.exports.sort_unstable();
+        self.frames.sort_by_key(|(element, _)| *element);
+        self.frame_references.sort_by_key(|(element, _)| *element);
         self.raw = vec![None; self.drafts.len()];
         for element in 0..self.drafts.len() as u32 {
             self.content(element, 0);
@@ -131,7 +152,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             }
         }
         for (index, section) in self.file.sections.iter().enumerate() {
-            let role = match section_role(section, !self.file.relocations[index].is_empty(), exported[index])
+            let role = match section_role(section, !self.file.relocations(index).is_empty(), exported[index])
             {
                 Role::Element(_) if section.size == 0 && !defined[index] => Role::Ignored,
                 Role::Element(_) => {
@@ -176,11 +197,11 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 element,
                 size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
                 linkage,
-                role: test_role(symbol.name),
+                role: test_role(symbol.name, local),
             });
         }
         for draft in &mut self.drafts {
-            if draft.exports.is_empty() {
+            if !draft.has_weak && !draft.has_strong {
                 draft.traits = draft.traits.with(Traits::PRIVATE);
             }
             // Of a weak section the linker may keep another object's copy; a strong symbol in it forbids that.
@@ -193,10 +214,10 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     /// The element a symbol is defined in; common and absolute symbols get one of their own.
     fn element_of_symbol(&mut self, symbol: &Symbol<'d>) -> u32 {
         let own = |reader: &mut Self, traits: Traits, tag: u64, value: u64| {
-            let mut draft = Draft::of(None, traits);
-            draft.frames.push(DigestBuilder::new(CONTENT).number(tag).number(value).finish());
-            reader.drafts.push(draft);
-            reader.drafts.len() as u32 - 1
+            let element = reader.drafts.len() as u32;
+            reader.drafts.push(Draft::of(None, traits));
+            reader.frames.push((element, DigestBuilder::new(CONTENT).number(tag).number(value).finish()));
+            element
         };
         match symbol.place {
             Place::Undefined => NO_ELEMENT,
@@ -213,7 +234,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let value = self.file.symbols[symbol as usize].value;
         let draft = &mut self.drafts[element as usize];
         if linkage != Linkage::Local {
-            draft.exports.push((digest, value));
+            self.exports.push((element, digest, value));
         }
         draft.has_weak |= linkage == Linkage::Weak;
         draft.has_strong |= linkage == Linkage::Strong;
@@ -231,7 +252,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             if *role != Role::Initialisers {
                 continue;
             }
-            for relocation in &self.file.relocations[index] {
+            for relocation in self.file.relocations(index) {
                 if let Some(element) = element_at(self.file, &self.roles, relocation.symbol) {
                     let draft = &mut self.drafts[element as usize];
                     draft.traits = draft.traits.with(Traits::INITIALISER);
@@ -242,17 +263,16 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
 
     /// Unwinding rules, personality and exception table belong to the function they describe.
     fn attach_frames(&mut self) {
+        let file = self.file;
+        let mut label = Vec::new();
+        let mut references = Vec::new();
         for section in 0..self.roles.len() {
             if self.roles[section] != Role::EhFrame {
                 continue;
             }
-            let data = self.file.sections[section].data;
-            for frame in eh_frame::frames(data, &self.file.relocations[section]) {
-                let Some(element) = element_at(self.file, &self.roles, frame.function.symbol) else {
-                    continue;
-                };
-                let mut label = Vec::new();
-                let mut references = Vec::new();
+            for frame in eh_frame::frames(file.sections[section].data, file.relocations(section)) {
+                let Some(element) = element_at(file, &self.roles, frame.function.symbol) else { continue };
+                label.clear();
                 label.extend_from_slice(&(frame.rules.len() as u64).to_le_bytes());
                 label.extend_from_slice(frame.rules);
                 label.extend_from_slice(frame.common_rules);
@@ -260,9 +280,8 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                     label.extend_from_slice(&place.to_le_bytes());
                     self.label(relocation, &mut label, &mut references, 0);
                 }
-                let draft = &mut self.drafts[element as usize];
-                draft.frames.push(Digest::of(CONTENT, &label));
-                draft.references.extend(references);
+                self.frames.push((element, Digest::of(CONTENT, &label)));
+                self.frame_references.extend(references.drain(..).map(|reference| (element, reference)));
             }
         }
     }
@@ -277,26 +296,31 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             Progress::Untouched => {}
         }
         self.drafts[element as usize].content = Progress::Busy;
-        let mut references = std::mem::take(&mut self.drafts[element as usize].references);
-        let mut bytes = Vec::new();
-        let draft = &mut self.drafts[element as usize];
-        draft.exports.sort_unstable();
-        for (name, value) in &draft.exports {
+        let mut buffers = self.buffers.pop().unwrap_or_default();
+        let Buffers { bytes, references } = &mut buffers;
+        for (_, name, value) in of_element(&self.exports, element, |export| export.0) {
             bytes.extend_from_slice(&name.to_bytes());
             bytes.extend_from_slice(&value.to_le_bytes());
         }
-        bytes.extend_from_slice(&(draft.frames.len() as u64).to_le_bytes());
-        for frame in &draft.frames {
+        let frames = of_element(&self.frames, element, |frame| frame.0);
+        bytes.extend_from_slice(&(frames.len() as u64).to_le_bytes());
+        for (_, frame) in frames {
             bytes.extend_from_slice(&frame.to_bytes());
         }
-        if let Some(section) = draft.section {
-            self.section_content(section, &mut bytes, &mut references, depth);
+        references
+            .extend(of_element(&self.frame_references, element, |entry| entry.0).iter().map(|entry| entry.1));
+        if let Some(section) = self.drafts[element as usize].section {
+            self.section_content(section, bytes, references, depth);
         }
         references.sort_unstable();
         references.dedup();
-        let digest = Digest::of(CONTENT, &bytes);
+        let digest = Digest::of(CONTENT, bytes);
+        let start = self.references.len();
+        self.references.append(references);
+        bytes.clear();
+        self.buffers.push(buffers);
         let draft = &mut self.drafts[element as usize];
-        draft.references = references;
+        draft.references = start..self.references.len();
         draft.content = Progress::Done(digest);
         digest
     }
@@ -310,7 +334,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     ) {
         let file = self.file;
         let section = &file.sections[index];
-        let relocations = &file.relocations[index];
+        let relocations = file.relocations(index);
         out.extend_from_slice(&section.size.to_le_bytes());
         let start = out.len();
         if !section.is_nobits() {
@@ -466,7 +490,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 first_reference: self.summary.references.len() as u32,
                 traits: draft.traits,
             });
-            self.summary.references.extend(draft.references);
+            self.summary.references.extend_from_slice(&self.references[draft.references]);
         }
         self.summary
     }
@@ -506,7 +530,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             return None;
         }
         let mut parts = Vec::new();
-        for reference in &draft.references {
+        for reference in &self.references[draft.references.clone()] {
             if let Reference::Element(target) = *reference
                 && target != element
             {
@@ -528,14 +552,19 @@ impl Draft {
             section,
             traits,
             name: None,
-            exports: Vec::new(),
             has_weak: false,
             has_strong: false,
             content: Progress::Untouched,
-            references: Vec::new(),
-            frames: Vec::new(),
+            references: 0..0,
         }
     }
+}
+
+/// The part of a list sorted by element that belongs to one.
+fn of_element<T>(list: &[T], element: u32, key: impl Fn(&T) -> u32) -> &[T] {
+    let start = list.partition_point(|item| key(item) < element);
+    let count = list[start..].iter().take_while(|item| key(item) == element).count();
+    &list[start..start + count]
 }
 
 fn section_role(section: &Section<'_>, has_relocations: bool, is_exported: bool) -> Role {

@@ -110,8 +110,14 @@ pub struct ElfFile<'d> {
     pub machine: Machine,
     pub sections: Vec<Section<'d>>,
     pub symbols: Vec<Symbol<'d>>,
-    /// Per section the relocations that apply to it, sorted by offset.
-    pub relocations: Vec<Vec<Relocation>>,
+    relocations: Relocations,
+}
+
+/// All relocations of a file in one list, with the part of each section.
+#[derive(Default)]
+struct Relocations {
+    list: Vec<Relocation>,
+    ranges: Vec<std::ops::Range<usize>>,
 }
 
 /// Why a file cannot be read. The caller knows which file.
@@ -171,9 +177,14 @@ impl<'d> ElfFile<'d> {
         let symbols = read_symbols(&table, bytes)?;
         let relocations = match kind {
             FileKind::Relocatable => read_relocations(&table, &sections, bytes)?,
-            FileKind::Image => vec![Vec::new(); sections.len()],
+            FileKind::Image => Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] },
         };
         Ok(ElfFile { machine, sections, symbols, relocations })
+    }
+
+    /// The relocations that apply to a section, sorted by offset.
+    pub fn relocations(&self, section: usize) -> &[Relocation] {
+        &self.relocations.list[self.relocations.ranges[section].clone()]
     }
 
     pub fn section_named(&self, name: &[u8]) -> Option<&Section<'d>> {
@@ -225,8 +236,8 @@ fn read_relocations(
     table: &Sections<'_>,
     sections: &[Section<'_>],
     bytes: &[u8],
-) -> Result<Vec<Vec<Relocation>>, ElfError> {
-    let mut relocations: Vec<Vec<Relocation>> = vec![Vec::new(); sections.len()];
+) -> Result<Relocations, ElfError> {
+    let mut read = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
     for header in table.iter() {
         let kind = header.sh_type(LE).0;
         if kind != SHT_RELA && kind != SHT_REL {
@@ -237,9 +248,11 @@ fn read_relocations(
         if sections.get(target).is_none_or(|section| !section.is_alloc()) {
             continue;
         }
-        let list = &mut relocations[target];
+        // A second table for the same section continues the first.
+        let start = read.list.len();
+        read.list.extend_from_within(read.ranges[target].clone());
         if let Some((entries, _)) = header.rela(LE, bytes)? {
-            list.extend(entries.iter().map(|entry| Relocation {
+            read.list.extend(entries.iter().map(|entry| Relocation {
                 offset: entry.r_offset.get(LE),
                 kind: entry.r_type(LE, false).0,
                 symbol: entry.r_sym(LE, false),
@@ -248,18 +261,20 @@ fn read_relocations(
         }
         if let Some((entries, _)) = header.rel(LE, bytes)? {
             use object::read::elf::Rel;
-            list.extend(entries.iter().map(|entry| Relocation {
+            read.list.extend(entries.iter().map(|entry| Relocation {
                 offset: entry.r_offset(LE),
                 kind: entry.r_type(LE).0,
                 symbol: entry.r_sym(LE),
                 addend: 0,
             }));
         }
+        let list = &mut read.list[start..];
         if !list.is_sorted_by_key(|relocation| (relocation.offset, relocation.kind)) {
             list.sort_by_key(|relocation| (relocation.offset, relocation.kind));
         }
+        read.ranges[target] = start..read.list.len();
     }
-    Ok(relocations)
+    Ok(read)
 }
 
 /// Where a section lies, in the file and in memory.

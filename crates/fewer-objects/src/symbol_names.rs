@@ -27,8 +27,8 @@ pub fn is_counter(name: &[u8]) -> bool {
     digits > 0 && stem.ends_with(b".") && !is_clone
 }
 
-/// What the symbol is to GoogleTest.
-pub fn test_role(name: &[u8]) -> TestRole {
+/// What the symbol is to GoogleTest. Generators are always local.
+pub fn test_role(name: &[u8], is_local: bool) -> TestRole {
     if !name.starts_with(b"_Z") {
         return TestRole::None;
     }
@@ -40,9 +40,7 @@ pub fn test_role(name: &[u8]) -> TestRole {
         TestRole::Factory
     } else if name.ends_with(b"Ev") && HOOKS.iter().any(|hook| name.ends_with(hook)) {
         TestRole::SuiteHook
-    } else if contains(name, b"_EvalGenerat")
-        && (contains(name, b"_EvalGenerator_") || contains(name, b"_EvalGenerateName_"))
-    {
+    } else if is_local && (contains(name, b"_EvalGenerator_") || contains(name, b"_EvalGenerateName_")) {
         TestRole::Generator
     } else {
         TestRole::None
