@@ -13,8 +13,6 @@ const TEST: Domain = Domain::new("fingerprint.test");
 const UNVISITED: u32 = 0;
 /// An element whose component is complete: larger than every visiting number, so it lowers nothing.
 const CLOSED: u32 = u32::MAX;
-/// The fingerprint of an element whose component is not complete yet.
-const OPEN: Digest = Digest(0);
 
 /// The fingerprint of every element of one graph.
 #[derive(Clone, Debug)]
@@ -59,8 +57,8 @@ struct Condensation<'g> {
     graph: &'g Graph,
     /// When the walk met an element; `CLOSED` once its component is complete.
     order: Vec<u32>,
-    low: Vec<u32>,
-    fingerprints: Vec<Digest>,
+    /// An element's content while its component is open, its fingerprint afterwards.
+    digests: Vec<Digest>,
     components: usize,
     open: Vec<ElementId>,
     clock: u32,
@@ -76,10 +74,12 @@ struct Hashing {
     members: Vec<Digest>,
 }
 
-/// An element whose references are being followed, and the next of them.
-struct Frame {
+/// An element whose references are being followed, and the rest of them.
+struct Frame<'g> {
     element: ElementId,
-    next: usize,
+    order: u32,
+    low: u32,
+    rest: std::slice::Iter<'g, ElementId>,
 }
 
 impl<'g> Condensation<'g> {
@@ -88,8 +88,7 @@ impl<'g> Condensation<'g> {
         Condensation {
             graph,
             order: vec![UNVISITED; count],
-            low: vec![0; count],
-            fingerprints: vec![OPEN; count],
+            digests: graph.elements().map(|element| graph.content(element)).collect(),
             components: 0,
             open: Vec::new(),
             clock: UNVISITED,
@@ -107,51 +106,44 @@ impl<'g> Condensation<'g> {
         let mut frames: Vec<Frame> = Vec::new();
         for start in self.graph.elements() {
             if self.order[start.index()] == UNVISITED {
-                frames.push(self.enter(start));
-                self.follow(&mut frames);
+                let frame = self.enter(start);
+                self.follow(frame, &mut frames);
             }
         }
-        Fingerprints { elements: self.fingerprints, components: self.components }
+        Fingerprints { elements: self.digests, components: self.components }
     }
 
-    fn enter(&mut self, element: ElementId) -> Frame {
+    fn enter(&mut self, element: ElementId) -> Frame<'g> {
         self.clock += 1;
         self.order[element.index()] = self.clock;
-        self.low[element.index()] = self.clock;
         self.open.push(element);
-        Frame { element, next: 0 }
+        Frame { element, order: self.clock, low: self.clock, rest: self.graph.references(element).iter() }
     }
 
-    fn follow(&mut self, frames: &mut Vec<Frame>) {
-        while let Some(frame) = frames.last_mut() {
-            let element = frame.element;
-            match self.graph.references(element).get(frame.next) {
-                Some(&target) => {
-                    frame.next += 1;
-                    match self.order[target.index()] {
-                        UNVISITED => {
-                            let entered = self.enter(target);
-                            frames.push(entered);
-                        }
-                        met => self.lower(element, met),
-                    }
+    fn follow(&mut self, mut frame: Frame<'g>, frames: &mut Vec<Frame<'g>>) {
+        loop {
+            let unmet = loop {
+                let Some(&target) = frame.rest.next() else { break None };
+                match self.order[target.index()] {
+                    UNVISITED => break Some(target),
+                    met => frame.low = frame.low.min(met),
                 }
-                None => {
-                    frames.pop();
-                    if self.low[element.index()] == self.order[element.index()] {
-                        self.close(element);
-                    } else if let Some(parent) = frames.last() {
-                        let low = self.low[element.index()];
-                        self.lower(parent.element, low);
-                    }
-                }
+            };
+            if let Some(target) = unmet {
+                let entered = self.enter(target);
+                frames.push(std::mem::replace(&mut frame, entered));
+                continue;
             }
+            let low = if frame.low == frame.order {
+                self.close(frame.element);
+                CLOSED
+            } else {
+                frame.low
+            };
+            let Some(parent) = frames.pop() else { return };
+            frame = parent;
+            frame.low = frame.low.min(low);
         }
-    }
-
-    fn lower(&mut self, element: ElementId, bound: u32) {
-        let low = &mut self.low[element.index()];
-        *low = (*low).min(bound);
     }
 
     /// `head` is the first element of its component: everything opened since belongs to it.
@@ -159,35 +151,39 @@ impl<'g> Condensation<'g> {
         self.components += 1;
         if self.open.last() == Some(&head) {
             self.open.pop();
+            self.digests[head.index()] = self.member_digest(head, |_, target| target == head);
             self.order[head.index()] = CLOSED;
-            self.fingerprints[head.index()] = self.member_digest(head);
             return;
         }
         let first = self.open.iter().rposition(|&element| element == head).expect("the head is open");
-        let members = self.open.split_off(first);
+        let mut members = self.open.split_off(first);
+        // In the order of the graph, so that the rows of a large component are read one after the other.
+        members.sort_unstable();
         let mut digests = std::mem::take(&mut self.hashing.members);
         digests.clear();
-        digests.extend(members.iter().map(|&member| self.member_digest(member)));
+        digests.extend(
+            members
+                .iter()
+                .map(|&member| self.member_digest(member, |order, target| order[target.index()] != CLOSED)),
+        );
         let component = self.hashing.component.set(&mut digests).finish();
         self.hashing.members = digests;
         for &member in &members {
             self.order[member.index()] = CLOSED;
-            self.fingerprints[member.index()] =
+            self.digests[member.index()] =
                 self.hashing.component.digest(component).digest(self.graph.content(member)).finish();
         }
     }
 
     /// A member's own content, what it reaches outside its component, and which members it refers to.
-    fn member_digest(&mut self, member: ElementId) -> Digest {
+    fn member_digest(&mut self, member: ElementId, is_inside: impl Fn(&[u32], ElementId) -> bool) -> Digest {
         let Hashing { member: builder, outside, inside, .. } = &mut self.hashing;
         outside.clear();
         inside.clear();
         for &target in self.graph.references(member) {
-            match self.fingerprints[target.index()] {
-                OPEN => inside.push(self.graph.content(target)),
-                complete => outside.push(complete),
-            }
+            let digest = self.digests[target.index()];
+            if is_inside(&self.order, target) { inside.push(digest) } else { outside.push(digest) }
         }
-        builder.digest(self.graph.content(member)).set(outside).set(inside).finish()
+        builder.digest(self.digests[member.index()]).set(outside).set(inside).finish()
     }
 }

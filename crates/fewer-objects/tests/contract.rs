@@ -8,7 +8,6 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,6 +18,9 @@ use support::case::{Case, Oracle};
 use support::program::{Ending, run_test};
 use support::toolchain::{Toolchain, VARIANTS, Variant, WITHOUT_SECTIONS};
 use support::workshop::Workshop;
+
+/// How much of a compiler's complaint fits a table, in characters: a missing header may concern every case.
+const LONGEST_COMPLAINT: usize = 800;
 
 /// How much of a case is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -134,7 +136,7 @@ fn examine(case: &Case, toolchain: &Toolchain, scope: Scope, trees: &Path) -> Fi
         ..Findings::default()
     };
     if let Err(complaint) = examine_into(case, toolchain, scope, trees, &mut findings) {
-        findings.complaints.push(complaint);
+        findings.complaints.push(complaint.chars().take(LONGEST_COMPLAINT).collect());
     }
     findings
 }

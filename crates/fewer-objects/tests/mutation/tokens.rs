@@ -48,10 +48,11 @@ pub fn tokens(source: &str) -> Vec<Token> {
 
 /// The length of the comment or preprocessor line that the text starts with, if it does.
 fn end_of_left_out(rest: &str, at_line_start: bool) -> Option<usize> {
-    if rest.starts_with("/*") {
-        return Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4));
+    if let Some(comment) = rest.strip_prefix("/*") {
+        return Some(comment.find("*/").map_or(rest.len(), |end| end + 4));
     }
-    if !rest.starts_with("//") && !(at_line_start && rest.starts_with('#')) {
+    let is_line = rest.starts_with("//") || (at_line_start && rest.starts_with('#'));
+    if !is_line {
         return None;
     }
     let mut length = 0;

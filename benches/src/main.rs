@@ -1,0 +1,251 @@
+//! The benchmark: `cargo bench -p fewer-bench`. Joins the measurements and prints one table.
+//! All heavy work is done in child processes, which are this same program with a hidden command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Parser, Subcommand, ValueEnum};
+use fewer_bench::analysis::{self, Findings};
+use fewer_bench::cache::Built;
+use fewer_bench::fingerprints::{self, Samples, Shape};
+use fewer_bench::generate::{DEVELOPER_FLAGS, Parameters, Project};
+use fewer_bench::link;
+use fewer_bench::measure::{self, Spread, Usage};
+use fewer_bench::report::{ProjectSize, Report, Unit};
+
+const ELEMENTS: usize = 1_000_000;
+const REFERENCES: usize = 10_000_000;
+
+/// Measures fewer against its targets.
+#[derive(Parser)]
+#[command(name = "analysis", bin_name = "cargo bench -p fewer-bench --")]
+struct Arguments {
+    /// Measure only these parts.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Link, Part::Analysis, Part::Fingerprints])]
+    only: Vec<Part>,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// How often linking and analysing are repeated.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    repeats: u16,
+    /// How the generated project is compiled.
+    #[arg(long, default_value = DEVELOPER_FLAGS, allow_hyphen_values = true)]
+    flags: String,
+    /// Build the generated project, print the command that links each test executable, and stop.
+    #[arg(long)]
+    print_link_commands: bool,
+    /// Exit with 1 when a target is missed.
+    #[arg(long)]
+    require_targets: bool,
+    /// Given by `cargo bench`; `cargo test` does not give it, and then nothing is measured.
+    #[arg(long, hide = true, global = true)]
+    bench: bool,
+    #[command(subcommand)]
+    work: Option<Work>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Linking all test executables of the generated project.
+    Link,
+    /// Analysing the generated project; implies `link`, which it is compared with.
+    Analysis,
+    /// Fingerprinting large random graphs.
+    Fingerprints,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// What a child process does; the result is JSON on its stdout.
+#[derive(Subcommand)]
+enum Work {
+    #[command(hide = true)]
+    Analyse { build: PathBuf, listings: PathBuf, store: PathBuf },
+    #[command(hide = true)]
+    Fingerprints { shape: Shape },
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    match &arguments.work {
+        Some(Work::Analyse { build, listings, store }) => {
+            println!("{}", serde_json::to_string(&analysis::analyse(build, listings, store)?)?);
+        }
+        Some(Work::Fingerprints { shape }) => {
+            let samples = fingerprints::sample(*shape, ELEMENTS, REFERENCES, 5);
+            println!("{}", serde_json::to_string(&samples)?);
+        }
+        None if !arguments.bench => eprintln!("nothing is measured without --bench; use `cargo bench`"),
+        None => return run(&arguments),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut report = Report { format: Report::FORMAT, project: None, measures: Vec::new() };
+    let wants = |part| arguments.only.contains(&part);
+    if wants(Part::Link) || wants(Part::Analysis) || arguments.print_link_commands {
+        let parameters = Parameters { flags: arguments.flags.clone(), ..Parameters::default() };
+        let built = Built::in_user_cache(Project::generate(&parameters))?;
+        if arguments.print_link_commands {
+            println!("cd {}", built.build_directory().display());
+            built.project.links.iter().for_each(|link| println!("{}", link::shown(link)));
+            return Ok(ExitCode::SUCCESS);
+        }
+        report.project = Some(project_size(&built)?);
+        let linking = measure_links(&built, arguments.repeats, &mut report)?;
+        if wants(Part::Analysis) {
+            measure_analysis(&built, arguments.repeats, linking, &mut report)?;
+        }
+    }
+    if wants(Part::Fingerprints) {
+        measure_fingerprints(Shape::Layered, &mut report)?;
+        measure_fingerprints(Shape::Random, &mut report)?;
+    }
+    match arguments.format {
+        Format::Table => print!("{}", report.table()),
+        Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
+    }
+    let failed = arguments.require_targets && !report.all_met();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn project_size(built: &Built) -> Result<ProjectSize> {
+    let (tests, expected) = (built.listed_tests()?, built.project.tests);
+    ensure!(tests == expected, "the executables list {tests} tests, but the generator wrote {expected}");
+    Ok(ProjectSize {
+        translation_units: built.project.translation_units,
+        executables: built.project.links.len(),
+        tests,
+        object_bytes: built.bytes("o")?,
+        archive_bytes: built.bytes("a")?,
+    })
+}
+
+fn measure_links(built: &Built, repeats: u16, report: &mut Report) -> Result<Spread> {
+    let mut totals = Vec::new();
+    for repeat in 1..=repeats {
+        eprintln!("linking all test executables ({repeat} of {repeats})");
+        totals.push(link::all(built)?);
+    }
+    let value = Spread::of_seconds(&totals);
+    report.add("linking all test executables with mold", Unit::CpuSeconds, value, None);
+    Ok(value)
+}
+
+fn measure_analysis(built: &Built, repeats: u16, linking: Spread, report: &mut Report) -> Result<()> {
+    let (store, kept) = (built.directory.join("store"), built.directory.join("kept-store"));
+    analysis::list_tests(&built.build_directory(), &built.project.links, &listings(built))?;
+    let full = repeated("full analysis", repeats, || {
+        empty(&store)?;
+        analyse(built, &store)
+    })?;
+    copy(&store, &kept)?;
+    let again = built.while_edited(|| {
+        repeated("re-analysis", repeats, || {
+            copy(&kept, &store)?;
+            analyse(built, &store)
+        })
+    })?;
+    check(built, &full.findings, &again.findings)?;
+    let most = 1.5 * built.bytes("o")? as f64 + 100e6;
+    report.add("full analysis", Unit::CpuSeconds, full.cpu, None);
+    report.add("re-analysis after one object changed", Unit::CpuSeconds, again.cpu, None);
+    report.add("full analysis / linking", Unit::Ratio, full.cpu.ratio(linking), Some(0.10));
+    report.add("re-analysis / full analysis", Unit::Ratio, again.cpu.ratio(full.cpu), Some(0.15));
+    report.add("peak memory of the full analysis", Unit::Bytes, full.peak_bytes, Some(most));
+    Ok(())
+}
+
+/// Repetitions of one analysis.
+struct Analyses {
+    cpu: Spread,
+    peak_bytes: Spread,
+    findings: Findings,
+}
+
+fn repeated(name: &str, repeats: u16, work: impl Fn() -> Result<(Usage, Findings)>) -> Result<Analyses> {
+    let mut usages: Vec<Usage> = Vec::new();
+    let mut all_findings: Vec<Findings> = Vec::new();
+    for repeat in 1..=repeats {
+        eprintln!("{name} ({repeat} of {repeats})");
+        let (usage, findings) = work()?;
+        usages.push(usage);
+        all_findings.push(findings);
+    }
+    all_findings.dedup();
+    let [findings] = &all_findings[..] else {
+        bail!("the same {name} found different things: {all_findings:?}");
+    };
+    Ok(Analyses {
+        cpu: Spread::of(usages.iter().map(|usage| usage.cpu.as_secs_f64())),
+        peak_bytes: Spread::of(usages.iter().map(|usage| usage.peak_bytes as f64)),
+        findings: findings.clone(),
+    })
+}
+
+fn analyse(built: &Built, store: &Path) -> Result<(Usage, Findings)> {
+    let mut command = itself()?;
+    command.arg("analyse").args([&built.build_directory(), &listings(built)]).arg(store);
+    let (usage, output) = measure::child_output(&mut command)?;
+    Ok((usage, serde_json::from_slice(&output).context("the analysis printed no findings")?))
+}
+
+fn listings(built: &Built) -> PathBuf {
+    built.directory.join("listings")
+}
+
+/// An analysis that saw nothing would be fast: it must know every test, and notice the edit.
+fn check(built: &Built, full: &Findings, again: &Findings) -> Result<()> {
+    eprintln!("full analysis: {full:?}\nre-analysis: {again:?}");
+    let expected = built.project.tests;
+    ensure!(full.tests == expected, "the analysis knows {} of {expected} tests", full.tests);
+    ensure!(full.unmapped_tests == 0, "{} tests are mapped to nothing", full.unmapped_tests);
+    ensure!(full.snapshot != again.snapshot, "the edit of {} changed no test", built.project.edit.0);
+    Ok(())
+}
+
+fn measure_fingerprints(shape: Shape, report: &mut Report) -> Result<()> {
+    eprintln!("fingerprinting a graph ({shape:?})");
+    let name = shape.to_possible_value().context("every shape has a name")?;
+    let name = name.get_name();
+    let (_, output) = measure::child_output(itself()?.args(["fingerprints", name]))?;
+    let samples: Samples = serde_json::from_slice(&output).context("fingerprinting printed no samples")?;
+    let graph = format!("{name} graph of {} components", samples.components);
+    let seconds = Spread::of_seconds(&samples.traversal);
+    report.add(&format!("traversal, {graph}"), Unit::CpuSeconds, seconds, None);
+    let seconds = Spread::of_seconds(&samples.fingerprints);
+    report.add(&format!("fingerprints, {graph}"), Unit::CpuSeconds, seconds, None);
+    let ratio = Spread::of_paired_ratios(&samples.fingerprints, &samples.traversal);
+    report.add(&format!("fingerprints / traversal, {name}"), Unit::Ratio, ratio, Some(6.0));
+    Ok(())
+}
+
+fn itself() -> Result<Command> {
+    Ok(Command::new(std::env::current_exe().context("cannot find this program")?))
+}
+
+/// Makes a directory that is empty.
+fn empty(directory: &Path) -> Result<()> {
+    if directory.exists() {
+        fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
+    }
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
+}
+
+/// Copies a directory of files.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    empty(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))
+            .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+extern "C" int answer_version_one() { return 1; }
+extern "C" int answer_version_two() { return 2; }
+extern "C" int answer() __attribute__((alias("answer_version_one")));
+int question() { return 6; }

@@ -1,0 +1,3 @@
+#include <stdexcept>
+
+void fail() { throw std::out_of_range("range"); }

@@ -1,0 +1,3 @@
+#include "greet.h"
+
+int greet(int times) { return times * 10; }

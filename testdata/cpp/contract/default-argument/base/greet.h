@@ -1,0 +1,3 @@
+#pragma once
+
+int greet(int times = 1);

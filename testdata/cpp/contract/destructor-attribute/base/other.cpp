@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+
+TEST(Other, Works) { EXPECT_EQ(1, 1); }

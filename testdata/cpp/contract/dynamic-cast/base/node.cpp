@@ -1,0 +1,3 @@
+#include "node.h"
+
+bool printable(Node* node) { return dynamic_cast<Printable*>(node) != nullptr; }

@@ -1,0 +1,4 @@
+#include "level.h"
+
+int low() { return LOW; }
+int high() { return HIGH; }

@@ -1,0 +1,3 @@
+#pragma once
+
+enum Level { LOW = 1, HIGH = 9 };

@@ -1,0 +1,3 @@
+#include "base.h"
+
+void ServerTest::SetUp() { port = 80; }

@@ -1,0 +1,3 @@
+#pragma once
+
+inline int twice(int x) { return x * 2; }

@@ -1,0 +1,3 @@
+#include "files.h"
+
+int open_files() { return 1; }

@@ -1,0 +1,1 @@
+int connect() { return 1; }

@@ -1,0 +1,5 @@
+#include "config.h"
+
+Config::Config(int level) : level(level * 2) {}
+
+Config config(5);

@@ -1,0 +1,8 @@
+#pragma once
+
+struct Config {
+    Config(int level);
+    int level;
+};
+
+extern Config config;

@@ -1,0 +1,3 @@
+#include "config.h"
+
+int level() { return config.level; }

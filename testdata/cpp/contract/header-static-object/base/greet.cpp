@@ -1,0 +1,4 @@
+#include "greeting.h"
+
+std::string greet() { return greeting + "!"; }
+int count() { return 1; }

@@ -1,0 +1,4 @@
+#pragma once
+#include <string>
+
+static const std::string greeting = "hello";

@@ -1,0 +1,4 @@
+#include "fast.h"
+
+int car() { return speed(); }
+int wheels() { return 4; }

@@ -1,0 +1,3 @@
+#pragma once
+
+inline int speed() { return 10; }

@@ -1,0 +1,5 @@
+__attribute__((noinline)) static int origin() { return 3; }
+
+static int root = origin();
+
+int current_root() { return root; }

@@ -1,0 +1,5 @@
+int current_root();
+
+static int leaf = current_root() + 1;
+
+int current_leaf() { return leaf; }

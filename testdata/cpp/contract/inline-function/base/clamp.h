@@ -1,0 +1,4 @@
+#pragma once
+
+inline int clamp(int x) { return x > 100 ? 100 : x; }
+inline int twice(int x) { return x * 2; }

@@ -1,0 +1,5 @@
+#pragma once
+
+int measure();
+
+inline const int limit = measure();

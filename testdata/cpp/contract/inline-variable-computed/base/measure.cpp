@@ -1,0 +1,2 @@
+int measure() { return 8; }
+int fixed() { return 1; }

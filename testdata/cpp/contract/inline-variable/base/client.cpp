@@ -1,0 +1,4 @@
+#include "settings.h"
+
+int attempts() { return retries + 1; }
+int wait_time() { return backoff; }

@@ -1,0 +1,3 @@
+#include "clock.h"
+
+int now() { return 1; }

@@ -1,0 +1,4 @@
+#pragma once
+
+#define WIDTH 80
+#define HEIGHT 25

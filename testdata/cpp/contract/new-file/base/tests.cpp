@@ -1,0 +1,5 @@
+#include <gtest/gtest.h>
+
+int two() { return 2; }
+
+TEST(Old, Works) { EXPECT_EQ(2, two()); }

@@ -1,0 +1,3 @@
+#pragma once
+
+inline int pick(double) { return 1; }

@@ -1,0 +1,3 @@
+#include "abc.h"
+
+int fun(A* a) { return a->foo(); }

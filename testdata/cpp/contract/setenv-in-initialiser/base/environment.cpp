@@ -1,0 +1,3 @@
+#include <cstdlib>
+
+static const int set = setenv("SERVICE_MODE", "fast", 1);

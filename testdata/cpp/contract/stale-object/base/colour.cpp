@@ -1,0 +1,1 @@
+int colour() { return 2; }

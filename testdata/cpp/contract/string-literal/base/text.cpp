@@ -1,0 +1,2 @@
+const char* greeting() { return "hello"; }
+const char* farewell() { return "goodbye"; }

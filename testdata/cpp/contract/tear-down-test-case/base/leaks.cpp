@@ -1,0 +1,2 @@
+int leaks() { return 0; }
+int handles() { return 3; }

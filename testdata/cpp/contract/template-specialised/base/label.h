@@ -1,0 +1,6 @@
+#pragma once
+
+template <class T>
+struct Label {
+    static int code() { return 1; }
+};

@@ -1,0 +1,2 @@
+int two() { return 2; }
+int three() { return 3; }

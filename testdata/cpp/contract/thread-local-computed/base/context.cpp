@@ -1,0 +1,3 @@
+__attribute__((noinline)) int fresh_context() { return 12; }
+
+thread_local int context = fresh_context();

@@ -1,0 +1,4 @@
+#pragma once
+
+using Count = unsigned short;
+using Size = unsigned short;

@@ -1,0 +1,16 @@
+#pragma once
+
+struct Shape {
+    virtual ~Shape();
+    virtual int corners() const;
+    virtual int sides() const;
+};
+
+struct Square : Shape {
+    int corners() const override;
+};
+
+struct Circle : Shape {
+};
+
+int outline(const Shape& shape);

@@ -1,0 +1,1 @@
+int brush() { return 7; }

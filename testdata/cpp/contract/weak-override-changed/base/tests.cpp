@@ -1,0 +1,7 @@
+#include <gtest/gtest.h>
+
+int paint();
+int canvas();
+
+TEST(Weak, Paint) { EXPECT_EQ(20, paint()); }
+TEST(Weak, Canvas) { EXPECT_EQ(4, canvas()); }
