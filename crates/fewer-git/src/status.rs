@@ -1,0 +1,73 @@
+//! Reading `git status --porcelain=v2 -z`, and the content of what it names.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fewer_core::{Digest, DigestBuilder, Domain};
+
+use crate::WorkTree;
+use crate::command::{path, records};
+
+const CONTENT: Domain = Domain::new("git.content");
+
+/// Every path that differs from the commit. A line without the form git documents counts as a path itself, so
+/// that nothing is overlooked.
+pub(crate) fn changed_paths(listing: &[u8]) -> Vec<PathBuf> {
+    let mut changed = Vec::new();
+    let mut lines = records(listing);
+    while let Some(line) = lines.next() {
+        // How many fields come before the path.
+        let fields = match line.first() {
+            Some(b'1') => 8,
+            Some(b'2') => 9,
+            Some(b'u') => 10,
+            Some(b'?') => 1,
+            Some(b'!' | b'#') => continue,
+            Some(_) | None => 0,
+        };
+        changed.push(path(line.splitn(fields + 1, |byte| *byte == b' ').last().unwrap_or(line)));
+        if line.first() == Some(&b'2') {
+            changed.extend(lines.next().map(path));
+        }
+    }
+    changed
+}
+
+/// What is at a path: a file's bytes and whether it is executable, where a link leads, a submodule's own state,
+/// or that nothing is there.
+pub(crate) fn content(path: &Path) -> Digest {
+    let mut digest = DigestBuilder::new(CONTENT);
+    let Ok(metadata) = path.symlink_metadata() else { return digest.text("gone").finish() };
+    if metadata.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        return digest.text("link").bytes(target.as_os_str().as_encoded_bytes()).finish();
+    }
+    if metadata.is_dir() {
+        let inner = WorkTree::open(path).and_then(|tree| tree.state(|_| false).ok());
+        let state = inner.map_or(Digest::default(), |state| state.digest);
+        return digest.text("submodule").digest(state).finish();
+    }
+    match fs::read(path) {
+        Ok(bytes) => {
+            let is_executable = metadata.permissions().mode() & 0o111 != 0;
+            digest.text("file").number(u64::from(is_executable)).digest(Digest::of(CONTENT, &bytes)).finish()
+        }
+        Err(_) => digest.text("unreadable").number(metadata.len()).finish(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_line_gives_its_path() {
+        let listing = b"1 .M N... 100644 100644 100644 aaaa bbbb src/a b.cpp\0\
+            2 R. N... 100644 100644 100644 aaaa bbbb R100 new name.h\0old.h\0\
+            u UU N... 100644 100644 100644 100644 aaaa bbbb cccc both.cpp\0? untracked file\0! ignored\0";
+        let expected: Vec<PathBuf> =
+            ["src/a b.cpp", "new name.h", "old.h", "both.cpp", "untracked file"].map(PathBuf::from).to_vec();
+        assert_eq!(changed_paths(listing), expected);
+    }
+}

@@ -1,0 +1,233 @@
+//! JUnit XML for CI systems: one suite per target, every test of the plan in it. Reused tests are passes with a
+//! mark that says where they passed; tests that are left out are skipped.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use fewer_core::{Decision, PlannedTest, Reason, RecordedOutcome, Verdict};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+
+use crate::view::{ProcessFailureView, ResultView, RunView};
+
+/// The document of one run.
+pub fn junit_xml(view: &RunView<'_>) -> Vec<u8> {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    write(&mut writer, view).expect("writing to memory does not fail");
+    let mut document = writer.into_inner();
+    document.push(b'\n');
+    document
+}
+
+type Xml = Writer<Vec<u8>>;
+
+/// One `<testcase>`, decided.
+enum Case<'a> {
+    Passed,
+    Reused(&'a RecordedOutcome),
+    Failed(&'a ResultView),
+    Inconclusive(&'a ResultView),
+    Skipped(String),
+}
+
+fn write(xml: &mut Xml, view: &RunView<'_>) -> io::Result<()> {
+    let mut suites: BTreeMap<&str, Vec<&PlannedTest>> = BTreeMap::new();
+    for test in &view.plan.tests {
+        suites.entry(&test.id.target).or_default().push(test);
+    }
+    for failure in view.process_failures {
+        suites.entry(&failure.target).or_default();
+    }
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let mut root = BytesStart::new("testsuites");
+    root.push_attribute(("name", "fewer"));
+    root.push_attribute(("tests", view.plan.tests.len().to_string().as_str()));
+    root.push_attribute(("time", format!("{:.6}", view.spent_s).as_str()));
+    xml.write_event(Event::Start(root))?;
+    for (target, tests) in suites {
+        suite(xml, view, target, &tests)?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("testsuites")))
+}
+
+fn suite(xml: &mut Xml, view: &RunView<'_>, target: &str, tests: &[&PlannedTest]) -> io::Result<()> {
+    let cases: Vec<(&PlannedTest, Case<'_>)> = tests.iter().map(|test| (*test, case(view, test))).collect();
+    let processes: Vec<&ProcessFailureView> =
+        view.process_failures.iter().filter(|failure| failure.target == target).collect();
+    let count = |wanted: fn(&Case<'_>) -> bool| cases.iter().filter(|(_, case)| wanted(case)).count();
+    let failures = count(|case| matches!(case, Case::Failed(_)));
+    let errors = count(|case| matches!(case, Case::Inconclusive(_))) + processes.len();
+    let skipped = count(|case| matches!(case, Case::Skipped(_)));
+    let time: f64 = tests.iter().filter_map(|test| view.results.get(&test.id)).map(|r| r.duration_s).sum();
+    let mut start = BytesStart::new("testsuite");
+    start.push_attribute(("name", clean(target).as_str()));
+    for (name, value) in [
+        ("tests", cases.len() + processes.len()),
+        ("failures", failures),
+        ("errors", errors),
+        ("skipped", skipped),
+    ] {
+        start.push_attribute((name, value.to_string().as_str()));
+    }
+    start.push_attribute(("time", format!("{time:.6}").as_str()));
+    xml.write_event(Event::Start(start))?;
+    for (test, case) in &cases {
+        let duration_s = view.results.get(&test.id).map_or(0.0, |result| result.duration_s);
+        testcase(xml, test, case, duration_s)?;
+    }
+    for failure in processes {
+        process(xml, failure)?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("testsuite")))
+}
+
+fn case<'a>(view: &'a RunView<'_>, test: &'a PlannedTest) -> Case<'a> {
+    match (view.results.get(&test.id), &test.reason, test.decision) {
+        (Some(result), _, _) => match result.verdict {
+            Verdict::Passed => Case::Passed,
+            Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Case::Failed(result),
+            Verdict::Skipped => {
+                Case::Skipped(result.message.clone().unwrap_or_else(|| "skipped by the test".to_string()))
+            }
+            Verdict::Inconclusive => Case::Inconclusive(result),
+        },
+        (None, Reason::Passed { from }, _) => Case::Reused(from),
+        (None, reason, Decision::LeftOut) => Case::Skipped(reason.to_string()),
+        (None, _, Decision::Run | Decision::Reuse) => {
+            Case::Skipped("not run: the run ended before its turn".to_string())
+        }
+    }
+}
+
+fn testcase(xml: &mut Xml, test: &PlannedTest, case: &Case<'_>, duration_s: f64) -> io::Result<()> {
+    let mut start = BytesStart::new("testcase");
+    start.push_attribute(("classname", clean(&test.id.target).as_str()));
+    start.push_attribute(("name", clean(&test.id.name).as_str()));
+    start.push_attribute(("time", format!("{duration_s:.6}").as_str()));
+    xml.write_event(Event::Start(start))?;
+    match case {
+        Case::Passed => {}
+        Case::Reused(from) => {
+            property(xml, "fewer", "reused")?;
+            text_element(xml, BytesStart::new("system-out"), &reused_from(from))?;
+        }
+        Case::Failed(result) => blamed(xml, "failure", result)?,
+        Case::Inconclusive(result) => blamed(xml, "error", result)?,
+        Case::Skipped(message) => {
+            let mut skipped = BytesStart::new("skipped");
+            skipped.push_attribute(("message", clean(message).as_str()));
+            xml.write_event(Event::Empty(skipped))?;
+        }
+    }
+    xml.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+fn blamed(xml: &mut Xml, element: &str, result: &ResultView) -> io::Result<()> {
+    let first_line = result.output_tail.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let message = result.message.as_deref().unwrap_or(first_line);
+    let mut start = BytesStart::new(element);
+    start.push_attribute(("message", clean(message).as_str()));
+    start.push_attribute(("type", result.verdict.word()));
+    text_element(xml, start, &result.output_tail)
+}
+
+fn process(xml: &mut Xml, failure: &ProcessFailureView) -> io::Result<()> {
+    let mut start = BytesStart::new("testcase");
+    start.push_attribute(("classname", clean(&failure.target).as_str()));
+    start.push_attribute(("name", "(process)"));
+    start.push_attribute(("time", "0"));
+    xml.write_event(Event::Start(start))?;
+    let mut error = BytesStart::new("error");
+    error.push_attribute(("message", clean(&failure.explanation).as_str()));
+    error.push_attribute(("type", "process"));
+    text_element(xml, error, &failure.output_tail)?;
+    xml.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+fn property(xml: &mut Xml, name: &str, value: &str) -> io::Result<()> {
+    xml.write_event(Event::Start(BytesStart::new("properties")))?;
+    let mut property = BytesStart::new("property");
+    property.push_attribute(("name", name));
+    property.push_attribute(("value", value));
+    xml.write_event(Event::Empty(property))?;
+    xml.write_event(Event::End(BytesEnd::new("properties")))
+}
+
+fn text_element(xml: &mut Xml, start: BytesStart<'_>, text: &str) -> io::Result<()> {
+    let end = start.to_end().into_owned();
+    xml.write_event(Event::Start(start.borrow()))?;
+    xml.write_event(Event::Text(BytesText::new(&clean(text))))?;
+    xml.write_event(Event::End(end))
+}
+
+fn reused_from(from: &RecordedOutcome) -> String {
+    let commit = match (&from.commit, from.dirty) {
+        (Some(commit), false) => format!("commit {commit}"),
+        (Some(commit), true) => format!("commit {commit} with local changes"),
+        (None, _) => "a state outside of git".to_string(),
+    };
+    format!("reused from {commit} at {} on {}", from.at, from.machine)
+}
+
+/// Without the characters that no XML document may hold.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|character| match character {
+            '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => character,
+            _ => '\u{fffd}',
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fewer_core::{Digest, Plan, TestId};
+
+    use super::*;
+    use crate::view::Counts;
+
+    #[test]
+    fn odd_characters_in_names_and_outputs_give_a_readable_document() {
+        let id = TestId::new("unit<&\"test", "Suite.Name/\"<a&b>\u{1}");
+        let test = PlannedTest {
+            id: id.clone(),
+            decision: Decision::Run,
+            reason: Reason::New,
+            fingerprint: Digest(1),
+            expected_s: None,
+        };
+        let result = ResultView {
+            verdict: Verdict::Failed,
+            duration_s: 0.25,
+            output_tail: "\u{1b}[31mred ]]> \u{0} & \u{fffe}<end>\n".to_string(),
+            message: None,
+        };
+        let view = RunView {
+            plan: &Plan { tests: vec![test] },
+            results: &BTreeMap::from([(id, result)]),
+            process_failures: &[],
+            notes: &[],
+            timings: &[],
+            counts: Counts::default(),
+            spent_s: 1.0,
+            saved_s: 0.0,
+            interrupted: false,
+        };
+        let document = String::from_utf8(junit_xml(&view)).unwrap();
+        assert!(!document.contains(|c: char| c.is_control() && c != '\n'), "{document}");
+        assert!(document.contains("failures=\"1\""), "{document}");
+        let mut reader = quick_xml::Reader::from_str(&document);
+        let mut depth = 0;
+        loop {
+            match reader.read_event().expect("well-formed") {
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth -= 1,
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        assert_eq!(depth, 0);
+    }
+}

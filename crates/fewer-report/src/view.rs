@@ -1,0 +1,105 @@
+//! What a report is made from: plain values, gathered by the command.
+
+use std::collections::BTreeMap;
+
+use fewer_core::{ElementChange, Plan, PlannedTest, RecordedOutcome, TestId, Verdict};
+use serde::Serialize;
+
+/// A finished (or interrupted) run.
+pub struct RunView<'a> {
+    pub plan: &'a Plan,
+    /// The tests that have an outcome of this run.
+    pub results: &'a BTreeMap<TestId, ResultView>,
+    pub process_failures: &'a [ProcessFailureView],
+    pub notes: &'a [String],
+    pub timings: &'a [Phase],
+    pub counts: Counts,
+    /// Wall-clock seconds of the whole command.
+    pub spent_s: f64,
+    /// Seconds that the reused tests took when they ran.
+    pub saved_s: f64,
+    pub interrupted: bool,
+}
+
+/// The outcome of one test of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ResultView {
+    pub verdict: Verdict,
+    pub duration_s: f64,
+    pub output_tail: String,
+    /// The first failure message, or why it crashed or was skipped.
+    pub message: Option<String>,
+}
+
+/// A process that failed although no test of it can be blamed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ProcessFailureView {
+    pub target: String,
+    pub tests: Vec<TestId>,
+    pub explanation: String,
+    pub output_tail: String,
+}
+
+/// How many tests there are of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Counts {
+    pub total: usize,
+    /// Decided to run.
+    pub run: usize,
+    pub reuse: usize,
+    pub left_out: usize,
+    pub passed: usize,
+    /// Failed, crashed or timed out.
+    pub failed: usize,
+    pub skipped: usize,
+    pub inconclusive: usize,
+}
+
+/// One named part of the work.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Phase {
+    pub phase: String,
+    pub seconds: f64,
+}
+
+/// Why one test runs, is reused or is left out.
+pub struct WhyView<'a> {
+    pub test: &'a PlannedTest,
+    /// Elements from the test to the nearest change.
+    pub path: &'a [String],
+    pub changed: &'a [ElementChange],
+    pub reused_from: Option<&'a RecordedOutcome>,
+    /// What it printed when it last ran with this content, where that was a failure.
+    pub last_output: Option<&'a str>,
+}
+
+/// Which tests a change would select.
+pub struct AffectedView<'a> {
+    pub inputs: &'a [InputView],
+    pub tests: &'a [TestId],
+    pub notes: &'a [String],
+}
+
+/// A path or element that was asked about.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct InputView {
+    pub input: String,
+    pub kind: InputKind,
+    /// The objects that are made from it.
+    pub objects: Vec<String>,
+    /// How many elements of the graph stand for it.
+    pub elements: usize,
+}
+
+/// What an input was taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// A file that objects are compiled from.
+    Source,
+    /// A file that tests may read.
+    Data,
+    /// A function, variable or other element.
+    Element,
+    Unknown,
+}

@@ -1,0 +1,50 @@
+//! Why fingerprints differ: the graph of the state a test last had an outcome in, compared with the graph at
+//! hand. For people; nothing is decided by it.
+
+use std::collections::BTreeMap;
+
+use fewer_core::{ChangeKind, ChangeMap, ElementChange, Explanation, Graph, Plan, Reason, TestId};
+use fewer_store::{StateId, Store};
+use rayon::prelude::*;
+
+use crate::circumstances;
+use crate::record::recorded_graph;
+
+/// How many earlier states are built again for one explanation of a whole plan.
+const STATES: usize = 4;
+
+/// Fills in, for the changed tests that are `wanted`, the path to the change.
+pub fn explain(store: &Store, graph: &Graph, plan: &mut Plan, wanted: impl Fn(&TestId) -> bool) {
+    let mut by_state: BTreeMap<StateId, Vec<usize>> = BTreeMap::new();
+    for (index, test) in plan.tests.iter().enumerate() {
+        if matches!(test.reason, Reason::Changed { .. })
+            && wanted(&test.id)
+            && let Ok(Some(state)) = store.state_of_last_outcome(&test.id)
+        {
+            by_state.entry(state).or_default().push(index);
+        }
+    }
+    let mut states: Vec<(StateId, Vec<usize>)> = by_state.into_iter().collect();
+    states.sort_by_key(|(state, tests)| (std::cmp::Reverse(tests.len()), *state));
+    for (state, tests) in states.into_iter().take(STATES) {
+        let Some(old) = recorded_graph(store, state) else { continue };
+        let changes = ChangeMap::between(&old, graph);
+        let explanations: Vec<(usize, Explanation)> = tests
+            .into_par_iter()
+            .map(|index| (index, explanation(&changes, &plan.tests[index].id)))
+            .collect();
+        for (index, explanation) in explanations {
+            if let Reason::Changed { because, .. } = &mut plan.tests[index].reason {
+                *because = Some(explanation);
+            }
+        }
+    }
+}
+
+/// Where nothing the test reaches differs, only the way it is started can.
+fn explanation(changes: &ChangeMap<'_>, test: &TestId) -> Explanation {
+    changes.explain(test).unwrap_or_else(|| Explanation {
+        path: Vec::new(),
+        changed: vec![ElementChange { name: circumstances::NAME.to_string(), kind: ChangeKind::Modified }],
+    })
+}

@@ -1,0 +1,141 @@
+//! `fewer affected`: which tests a change to files or elements would select. It looks at what is built, whatever
+//! is recorded.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use fewer_core::{ElementId, Graph};
+use fewer_objects::Analysis;
+use fewer_report::{AffectedView, InputKind, InputView, affected_json};
+
+use crate::affected_elements::{exactly, named, tests_reaching};
+use crate::build_directory::BuildDirectory;
+use crate::cli::{AffectedFormat, AffectedOptions, Global};
+use crate::console::Console;
+use crate::data_files;
+use crate::dependencies::Dependencies;
+use crate::examination::{Examined, examine, scan};
+use crate::exit_code::ExitCode;
+use crate::names::split;
+use crate::project::start_directory;
+use crate::session::Session;
+
+pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
+    let session = Session::open(global, console)?;
+    session.watch_signals()?;
+    let inputs = inputs(&session, options)?;
+    let directory = BuildDirectory::find(&session.project)?;
+    let (tree, mut notes) = scan(&session, &directory.path)?;
+    let examined = examine(&session, &directory, &tree)?;
+    notes.extend(examined.notes.iter().cloned());
+    let dependencies = {
+        let _phase = session.timings.phase("read dependencies");
+        Dependencies::read(&directory.path, &session.project.root, &tree)
+    };
+    let _phase = session.timings.phase("find affected tests");
+    let traced: Vec<Traced> =
+        inputs.iter().map(|input| trace(&session, &examined, &dependencies, input)).collect();
+    let elements: Vec<ElementId> = traced.iter().flat_map(|traced| traced.elements.iter().copied()).collect();
+    let Examined { analysis, tests, .. } = examined;
+    let (graph, _) = analysis.into_graph(tests);
+    let tests = tests_reaching(&graph, &elements);
+    let views: Vec<InputView> = traced.into_iter().map(|traced| traced.view).collect();
+    for view in views.iter().filter(|view| view.kind == InputKind::Unknown) {
+        notes.push(format!("{}: no object depends on it", view.input));
+    }
+    notes.iter().for_each(|note| console.note(note));
+    console.data(&match options.format {
+        AffectedFormat::List => tests.iter().map(|id| format!("{id}\n")).collect(),
+        AffectedFormat::Json => affected_json(&AffectedView { inputs: &views, tests: &tests, notes: &notes }),
+    })?;
+    drop(_phase);
+    session.finish();
+    Ok(ExitCode::Green)
+}
+
+/// What the user asked about: as written, and as a path.
+struct Input {
+    text: String,
+    path: PathBuf,
+}
+
+fn inputs(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Vec<Input>> {
+    let start = start_directory()?;
+    let mut inputs: Vec<Input> =
+        options.paths.iter().map(|text| Input { text: text.clone(), path: start.join(text) }).collect();
+    if let Some(diff) = &options.diff {
+        let Some(tree) = &session.project.work_tree else {
+            bail!("--diff needs git, and {} is in no git working tree", session.project.root.display());
+        };
+        let changed = match diff.split_once("..") {
+            Some((old, new)) => tree.changed_between(old, new.trim_start_matches('.')),
+            None => tree.changed_since(diff),
+        };
+        let changed = changed.with_context(|| format!("cannot tell what '{diff}' changes"))?;
+        inputs.extend(changed.into_iter().map(|path| {
+            let path = tree.root().join(path);
+            Input { text: session.project.shown(&path), path }
+        }));
+    }
+    Ok(inputs)
+}
+
+/// An input with the elements that stand for it.
+struct Traced {
+    view: InputView,
+    elements: Vec<ElementId>,
+}
+
+/// A source file first, then a file that tests read, then the name of an element.
+fn trace(
+    session: &Session<'_>,
+    examined: &Examined<'_>,
+    dependencies: &Dependencies,
+    input: &Input,
+) -> Traced {
+    let analysis = &examined.analysis;
+    let objects = dependencies.objects_of(&input.path);
+    if !objects.is_empty() {
+        let elements = own_elements(analysis, &objects);
+        return traced(input, InputKind::Source, objects, elements);
+    }
+    let data = data_elements(session, analysis.graph(), &input.path);
+    if !data.is_empty() {
+        return traced(input, InputKind::Data, Vec::new(), data);
+    }
+    let elements = if input.path.exists() { Vec::new() } else { named(analysis.graph(), &input.text) };
+    let kind = if elements.is_empty() { InputKind::Unknown } else { InputKind::Element };
+    traced(input, kind, Vec::new(), elements)
+}
+
+/// The elements that can come from a file: those of its objects, but not those that objects made without the file
+/// have as well. What several objects may hold has a name without an object.
+fn own_elements(analysis: &Analysis<'_>, objects: &[String]) -> Vec<ElementId> {
+    let graph = analysis.graph();
+    let is_made_from = |name: &str| objects.binary_search_by(|object| object.as_str().cmp(name)).is_ok();
+    let elsewhere: HashSet<&str> = analysis
+        .elements_of_objects(|name| !is_made_from(name))
+        .into_iter()
+        .map(|element| graph.name(element))
+        .collect();
+    let mut elements = analysis.elements_of_objects(is_made_from);
+    elements.retain(|element| !elsewhere.contains(graph.name(*element)));
+    // A section without a symbol changes only together with what refers to it.
+    let named = elements.iter().copied().filter(|element| !split(graph.name(*element)).1.starts_with('.'));
+    let named: Vec<ElementId> = named.collect();
+    if named.is_empty() { elements } else { named }
+}
+
+fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<ElementId> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match path.strip_prefix(&session.project.root) {
+        Ok(below) => exactly(graph, &data_files::element_name(below)),
+        Err(_) => Vec::new(),
+    }
+}
+
+fn traced(input: &Input, kind: InputKind, objects: Vec<String>, elements: Vec<ElementId>) -> Traced {
+    let view = InputView { input: input.text.clone(), kind, objects, elements: elements.len() };
+    Traced { view, elements }
+}

@@ -1,0 +1,111 @@
+//! `fewer doctor`: what is missing or makes selection coarser than it could be, with the fix.
+
+use std::fmt::Write;
+
+use fewer_report::document;
+use fewer_report::style::{Tone, paint};
+use serde::Serialize;
+
+use crate::build_directory::BuildDirectory;
+use crate::cli::{Format, FormatOptions, Global};
+use crate::console::Console;
+use crate::diagnosis::{Finding, Fix, Severity, findings};
+use crate::examination::{Examined, examine, scan};
+use crate::exit_code::ExitCode;
+use crate::session::Session;
+
+/// What was looked at, and what was found.
+#[derive(Serialize)]
+struct Report {
+    build_directory: String,
+    objects: usize,
+    programs: usize,
+    googletest_programs: usize,
+    tests: usize,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+}
+
+pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
+    let session = Session::open(global, console)?;
+    session.watch_signals()?;
+    let directory = BuildDirectory::find(&session.project)?;
+    let (tree, mut notes) = scan(&session, &directory.path)?;
+    let examined = examine(&session, &directory, &tree)?;
+    let mut findings = {
+        let _phase = session.timings.phase("diagnose");
+        findings(&session.project.root, &directory.path, &tree, &examined)
+    };
+    findings.extend(no_git(&session));
+    if !directory.others.is_empty() {
+        notes.push(format!("other directories could be meant too: {}", directory.others.join(", ")));
+    }
+    notes.extend(examined.notes.iter().cloned());
+    let report = report(&session, &directory, &examined, tree.objects.len(), findings, notes);
+    console.data(&match options.format {
+        Format::Json => document("fewer-doctor/1", &report),
+        Format::Text => text(&report),
+    })?;
+    session.finish();
+    Ok(ExitCode::Green)
+}
+
+fn report(
+    session: &Session<'_>,
+    directory: &BuildDirectory,
+    examined: &Examined<'_>,
+    objects: usize,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+) -> Report {
+    let targets = examined.analysis.targets();
+    Report {
+        build_directory: session.project.shown(&directory.path),
+        objects,
+        programs: targets.len(),
+        googletest_programs: targets.iter().filter(|target| target.has_googletest).count(),
+        tests: examined.tests.len(),
+        findings,
+        notes,
+    }
+}
+
+fn no_git(session: &Session<'_>) -> Option<Finding> {
+    session.project.work_tree.is_none().then(|| Finding {
+        severity: Severity::Advice,
+        id: "no-git",
+        what: "the project is in no git working tree, or git is not installed".to_string(),
+        why: "outcomes are recorded without a commit, so evidence says less",
+        examples: Vec::new(),
+        fix: vec![Fix { place: "any", change: "git init, or install git".to_string() }],
+    })
+}
+
+fn text(report: &Report) -> String {
+    let mut text = format!(
+        "{}: {} objects, {} programs ({} with GoogleTest), {} tests\n",
+        report.build_directory, report.objects, report.programs, report.googletest_programs, report.tests
+    );
+    for finding in &report.findings {
+        let label = match finding.severity {
+            Severity::Problem => paint(Tone::Bad, "problem"),
+            Severity::Advice => paint(Tone::Warning, "advice"),
+        };
+        let _ = writeln!(text, "\n{label}: {}", finding.what);
+        let _ = writeln!(text, "  why it matters: {}", finding.why);
+        for example in &finding.examples {
+            let _ = writeln!(text, "  - {example}");
+        }
+        for fix in &finding.fix {
+            let place = if fix.place == "any" { "fix".to_string() } else { format!("fix in {}", fix.place) };
+            let _ = writeln!(text, "  {place}: {}", fix.change);
+        }
+    }
+    for note in &report.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
+    if report.findings.is_empty() {
+        let _ = writeln!(text, "{}", paint(Tone::Good, "nothing to mend"));
+    }
+    text
+}

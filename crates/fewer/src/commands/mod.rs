@@ -1,0 +1,11 @@
+//! The commands, one file each: options in, exit code out.
+
+pub mod affected;
+pub mod doctor;
+pub mod gc;
+pub mod init;
+pub mod manual;
+pub mod run;
+pub mod select;
+pub mod status;
+pub mod why;

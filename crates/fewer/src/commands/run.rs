@@ -1,0 +1,199 @@
+//! `fewer run`: build, analyse, select, run, record, summarise.
+
+use std::fs;
+
+use anyhow::Context;
+use fewer_core::{Decision, Plan, Reason, Verdict};
+use fewer_report::{Counts, RunView, failures_text, junit_xml, plan_text, run_json, summary_text};
+use fewer_store::RunInfo;
+
+use crate::change;
+use crate::cli::{Format, Global, RunOptions};
+use crate::console::{Console, Verbosity};
+use crate::current::{Current, Prepared, prepare};
+use crate::execution::{Execution, Wishes, execute as execute_tests};
+use crate::exit_code::ExitCode;
+use crate::names::readable_plan;
+use crate::session::Session;
+use crate::state::machine;
+
+pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyhow::Result<ExitCode> {
+    let session = Session::open(global, console)?;
+    let mut current = match prepare(&session, &options.build, options.all)? {
+        Prepared::BuildFailed => {
+            session.finish();
+            return Ok(ExitCode::BuildFailed);
+        }
+        Prepared::Ready(current) => current,
+    };
+    explain(&session, &mut current, options);
+    for note in &current.notes {
+        console.note(note);
+    }
+    if console.is_verbose() {
+        console.say(plan_text(&readable_plan(&current.plan)).trim_end());
+    }
+    let wishes = Wishes { jobs: options.jobs, timeout: options.timeout };
+    let (current, execution) = record_and_execute(&session, *current, &wishes)?;
+    let code = exit_code(&current, &execution);
+    report(&session, &current, &execution, options)?;
+    if let Some(problem) = execution.problem {
+        return Err(anyhow::Error::new(problem).context("not every outcome could be recorded"));
+    }
+    session.finish();
+    Ok(code)
+}
+
+/// Paths to changes cost time: only where they are shown for every test.
+fn explain(session: &Session<'_>, current: &mut Current, options: &RunOptions) {
+    if options.format == Format::Json || session.console.is_verbose() {
+        let _phase = session.timings.phase("explain");
+        change::explain(&session.store(), &current.graph, &mut current.plan, |_| true);
+    }
+}
+
+fn record_and_execute(
+    session: &Session<'_>,
+    mut current: Current,
+    wishes: &Wishes,
+) -> anyhow::Result<(Current, Execution)> {
+    let run = {
+        let _phase = session.timings.phase("record the state");
+        let store = session.store();
+        let manifest = std::mem::take(&mut current.manifest);
+        let state = manifest
+            .record(&store, &current.state, current.snapshot.clone())
+            .context("cannot record the state that the tests run in")?;
+        store.begin_run(state, &RunInfo::now(machine(), command_line()))?
+    };
+    let execution = execute_tests(session, &current, run, wishes);
+    Ok((current, execution))
+}
+
+fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    ["fewer".to_string()].into_iter().chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn exit_code(current: &Current, execution: &Execution) -> ExitCode {
+    let is_bad = |verdict: Verdict| verdict.is_failure() || verdict == Verdict::Inconclusive;
+    if execution.interrupted {
+        ExitCode::Interrupted
+    } else if !execution.process_failures.is_empty()
+        || execution.results.values().any(|result| is_bad(result.verdict))
+        || current.plan.with(Decision::Run).any(|test| !execution.results.contains_key(&test.id))
+    {
+        ExitCode::TestFailed
+    } else if current.incomplete.is_some() {
+        ExitCode::Setup
+    } else {
+        ExitCode::Green
+    }
+}
+
+fn report(
+    session: &Session<'_>,
+    current: &Current,
+    execution: &Execution,
+    options: &RunOptions,
+) -> anyhow::Result<()> {
+    let mut notes = current.notes.clone();
+    notes.extend(execution.notes.iter().cloned());
+    execution.notes.iter().for_each(|note| session.console.note(note));
+    let plan = explained_failures(session, current, execution);
+    let timings = session.timings.phases();
+    let view = RunView {
+        plan: &current.plan,
+        results: &execution.results,
+        process_failures: &execution.process_failures,
+        notes: &notes,
+        timings: &timings,
+        counts: counts(&current.plan, execution),
+        spent_s: session.timings.total_s(),
+        saved_s: saved_s(&current.plan),
+        interrupted: execution.interrupted,
+    };
+    if let Some(path) = &options.junit {
+        fs::write(path, junit_xml(&view)).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let shown = RunView { plan: &plan, notes: &notes, timings: &timings, ..view };
+    let mut text = failures_text(&shown);
+    if session.console.verbosity() > Verbosity::Quiet {
+        text.push_str(&summary_text(&shown));
+        text.push_str(&hint(&shown));
+    }
+    match options.format {
+        Format::Text => session.console.data(&text),
+        Format::Json => {
+            if !text.is_empty() {
+                session.console.insist(text.trim_end());
+            }
+            session.console.data(&run_json(&view))
+        }
+    }
+}
+
+/// The plan for people, with the paths to the changes of the tests that failed.
+fn explained_failures(session: &Session<'_>, current: &Current, execution: &Execution) -> Plan {
+    let mut plan = current.plan.clone();
+    let is_failed = |id: &_| execution.results.get(id).is_some_and(|result| result.verdict.is_failure());
+    if !execution.interrupted
+        && plan.tests.iter().any(|test| is_unexplained(&test.reason) && is_failed(&test.id))
+    {
+        let _phase = session.timings.phase("explain");
+        change::explain(&session.store(), &current.graph, &mut plan, is_failed);
+    }
+    readable_plan(&plan)
+}
+
+fn is_unexplained(reason: &Reason) -> bool {
+    matches!(reason, Reason::Changed { because: None, .. })
+}
+
+fn hint(view: &RunView<'_>) -> String {
+    let failed = view
+        .plan
+        .with(Decision::Run)
+        .find(|test| view.results.get(&test.id).is_some_and(|result| result.verdict.is_failure()));
+    match failed {
+        Some(test) => format!("`fewer why {}` tells more\n", test.id),
+        None => String::new(),
+    }
+}
+
+fn counts(plan: &Plan, execution: &Execution) -> Counts {
+    let mut counts = Counts {
+        total: plan.tests.len(),
+        run: plan.count(Decision::Run),
+        reuse: plan.count(Decision::Reuse),
+        left_out: plan.count(Decision::LeftOut),
+        ..Counts::default()
+    };
+    for result in execution.results.values() {
+        match result.verdict {
+            Verdict::Passed => counts.passed += 1,
+            Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => counts.failed += 1,
+            Verdict::Skipped => counts.skipped += 1,
+            Verdict::Inconclusive => counts.inconclusive += 1,
+        }
+    }
+    counts
+}
+
+/// How long the reused tests took when they ran.
+fn saved_s(plan: &Plan) -> f64 {
+    let durations = plan.tests.iter().filter_map(|test| match &test.reason {
+        Reason::Passed { from } => Some(from.duration_s),
+        Reason::New
+        | Reason::Changed { .. }
+        | Reason::FailedLast { .. }
+        | Reason::FailedRecently { .. }
+        | Reason::Flaky { .. }
+        | Reason::Inconclusive { .. }
+        | Reason::Always { .. }
+        | Reason::Unmapped { .. }
+        | Reason::All
+        | Reason::Disabled => None,
+    });
+    durations.sum()
+}

@@ -1,0 +1,176 @@
+//! The project's files that are not code and that tests may read. Which tests can reach a file at all is told by
+//! the analysis of their code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fewer_core::{Digest, Domain};
+use fewer_objects::NamedDigest;
+use rayon::prelude::*;
+
+use crate::project::Project;
+
+const FILE: Domain = Domain::new("data.file");
+
+/// Endings of files that the compiler or the build reads, or that a build leaves behind.
+const ENDINGS: &[&str] = &[
+    "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "h++", "H", "inl", "ipp", "tpp", "tcc",
+    "inc", "def", "s", "S", "asm", "cu", "cuh", "m", "mm", "ixx", "cppm", "cmake", "am", "ac", "in", "mk",
+    "m4", "make", "md", "o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs",
+    "ninja",
+];
+
+/// Files and directories by name that belong to the build or to people.
+const NAMES: &[&str] = &[
+    "CMakeLists.txt",
+    "CMakeCache.txt",
+    "CMakePresets.json",
+    "CMakeFiles",
+    "CTestTestfile.cmake",
+    "Testing",
+    "compile_commands.json",
+    "configure",
+    "configure~",
+    "config.log",
+    "config.status",
+    "config.h",
+    "config.h.in~",
+    "stamp-h1",
+    "autom4te.cache",
+    "libtool",
+    "build-aux",
+    "ar-lib",
+    "compile",
+    "config.guess",
+    "config.sub",
+    "depcomp",
+    "install-sh",
+    "ltmain.sh",
+    "missing",
+    "test-driver",
+    "fewer.toml",
+];
+
+/// Every such file with its content, named `file PATH`, sorted.
+pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
+    let files: Vec<PathBuf> = listed(project)
+        .into_iter()
+        .filter(|path| match &project.settings.data_files {
+            Some(wanted) => wanted.is_match(path),
+            None => may_be_data(path) && !is_in_build_directory(project, build_directory, path),
+        })
+        .collect();
+    let mut digests: Vec<NamedDigest> = files
+        .par_iter()
+        .filter_map(|path| {
+            let content = fs::read(project.root.join(path)).ok()?;
+            if is_built(&content) || is_own_report(&content) {
+                return None;
+            }
+            let digest = Digest::of(FILE, &content);
+            Some(NamedDigest { name: element_name(path), digest })
+        })
+        .collect();
+    digests.sort_by(|a, b| a.name.cmp(&b.name));
+    digests
+}
+
+/// How a file is called in the graph. Example: `file testdata/a.txt`.
+pub fn element_name(path: &Path) -> String {
+    format!("file {}", path.display())
+}
+
+/// Whether a path, by its name alone, is left behind by builds.
+pub fn is_build_product(path: &Path) -> bool {
+    const PRODUCTS: &[&str] =
+        &["o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs"];
+    path.extension().is_some_and(|ending| PRODUCTS.iter().any(|product| ending == *product))
+        || path.components().any(|part| part.as_os_str() == ".fewer" || part.as_os_str() == "CMakeFiles")
+}
+
+/// Paths below the project's directory: what git knows or would add, else whatever is there.
+fn listed(project: &Project) -> Vec<PathBuf> {
+    if let Some(tree) = &project.work_tree
+        && let Ok(files) = tree.list_files(&project.root)
+    {
+        return files;
+    }
+    let mut files = Vec::new();
+    walk(&project.root, Path::new(""), &mut files);
+    files.sort();
+    files
+}
+
+fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(root.join(below)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let path = below.join(&name);
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && !name.to_string_lossy().starts_with('.') => walk(root, &path, files),
+            Ok(kind) if !kind.is_dir() => files.push(path),
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+fn may_be_data(path: &Path) -> bool {
+    let has_ending = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_for_people = ["LICENSE", "LICENCE", "COPYING", "Makefile", "GNUmakefile", "makefile", "meson"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    let is_elsewhere = path.components().any(|part| {
+        let part = part.as_os_str().to_string_lossy();
+        part.starts_with('.') || NAMES.contains(&part.as_ref())
+    });
+    !has_ending && !is_for_people && !is_elsewhere
+}
+
+/// A build inside the source tree has no directory of its own.
+fn is_in_build_directory(project: &Project, build_directory: &Path, path: &Path) -> bool {
+    build_directory != project.root && project.root.join(path).starts_with(build_directory)
+}
+
+/// Objects, programs and archives among the sources.
+fn is_built(content: &[u8]) -> bool {
+    [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n"].iter().any(|magic| content.starts_with(magic))
+}
+
+/// What fewer itself was asked to write somewhere in the project.
+fn is_own_report(content: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(&content[..content.len().min(120)]);
+    beginning.starts_with("{\n  \"format\": \"fewer-")
+        || (beginning.starts_with("<?xml") && beginning.contains("<testsuites name=\"fewer\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_told_from_code_and_build_files() {
+        for path in ["testdata/a.txt", "tests/golden.json", "data", "scripts/x.py", "a/b.csv"] {
+            assert!(may_be_data(Path::new(path)), "{path}");
+        }
+        for path in [
+            "src/a.cpp",
+            "a.hpp",
+            "CMakeLists.txt",
+            "sub/CMakeLists.txt",
+            "x.cmake",
+            "Makefile",
+            "Makefile.am",
+            "configure.ac",
+            "README.md",
+            "LICENSE-MIT",
+            ".clang-format",
+            ".github/workflows/a.yml",
+            "fewer.toml",
+            "src/a.o",
+            "config.status",
+        ] {
+            assert!(!may_be_data(Path::new(path)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Which objects are compiled from which files, as the build wrote it down: `.d` files beside the objects,
+//! AutoMake's `.Po` files, Ninja's own log; where there is nothing of that, by the names of the objects.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use fewer_objects::BuildTree;
+use rayon::prelude::*;
+
+/// The objects of a build with the files each is made from.
+pub struct Dependencies {
+    objects: Vec<Object>,
+}
+
+struct Object {
+    name: String,
+    /// Absolute paths; `None` where the build wrote nothing down.
+    files: Option<BTreeSet<PathBuf>>,
+}
+
+impl Dependencies {
+    pub fn read(build_directory: &Path, root: &Path, tree: &BuildTree) -> Dependencies {
+        let ninja = ninja_dependencies(build_directory);
+        let objects = tree
+            .objects
+            .par_iter()
+            .map(|object| {
+                let path = normal(&build_directory.join(&object.name));
+                let files =
+                    ninja.get(&path).cloned().or_else(|| written_beside(&path, build_directory, root));
+                Object { name: object.name.clone(), files }
+            })
+            .collect();
+        Dependencies { objects }
+    }
+
+    /// The objects made from a file, sorted. Members of archives are found by name like objects without a record.
+    pub fn objects_of(&self, file: &Path) -> Vec<String> {
+        let file = normal(file);
+        let real = file.canonicalize().ok();
+        let is_named = |files: &BTreeSet<PathBuf>| {
+            files.contains(&file) || real.as_ref().is_some_and(|real| files.contains(real))
+        };
+        let mut objects: Vec<String> = self
+            .objects
+            .iter()
+            .filter(|object| match &object.files {
+                Some(files) => is_named(files),
+                None => is_called_after(&object.name, &file),
+            })
+            .map(|object| object.name.clone())
+            .collect();
+        objects.sort();
+        objects
+    }
+}
+
+/// What a compiler wrote beside an object: `a.o.d`, `a.d`, or AutoMake's `.deps/a.Po`.
+fn written_beside(object: &Path, build_directory: &Path, root: &Path) -> Option<BTreeSet<PathBuf>> {
+    let name = object.file_name()?.to_string_lossy().into_owned();
+    let stem = name.strip_suffix(".o").or_else(|| name.strip_suffix(".lo")).unwrap_or(&name);
+    let directory = object.parent()?;
+    let candidates = [
+        directory.join(format!("{name}.d")),
+        directory.join(format!("{stem}.d")),
+        directory.join(".deps").join(format!("{stem}.Po")),
+        directory.join(".deps").join(format!("{stem}.Plo")),
+    ];
+    let text = candidates.iter().find_map(|path| fs::read_to_string(path).ok())?;
+    let named = make_prerequisites(&text);
+    // Relative paths are relative to wherever the compiler ran.
+    let bases: BTreeSet<&Path> =
+        [build_directory, root].into_iter().chain(object.ancestors().skip(1).take(4)).collect();
+    let mut files = BTreeSet::new();
+    for name in named {
+        if Path::new(&name).is_absolute() {
+            files.insert(normal(Path::new(&name)));
+        } else {
+            files.extend(bases.iter().map(|base| normal(&base.join(&name))));
+        }
+    }
+    (!files.is_empty()).then_some(files)
+}
+
+/// The prerequisites of all rules of a dependency file in Make's syntax.
+fn make_prerequisites(text: &str) -> Vec<String> {
+    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let mut files = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let Some((_, prerequisites)) = line.split_once(": ") else { continue };
+        let mut word = String::new();
+        let mut characters = prerequisites.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' if matches!(characters.peek(), Some(' ' | '#' | '\\')) => word.extend(characters.next()),
+                '$' if characters.peek() == Some(&'$') => word.extend(characters.next()),
+                ' ' | '\t' => files.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+                other => word.push(other),
+            }
+        }
+        files.extend((!word.is_empty()).then_some(word));
+    }
+    files
+}
+
+/// What Ninja remembers, by object.
+fn ninja_dependencies(build_directory: &Path) -> HashMap<PathBuf, BTreeSet<PathBuf>> {
+    if !build_directory.join("build.ninja").exists() {
+        return HashMap::new();
+    }
+    let output =
+        Command::new("ninja").args(["-t", "deps"]).current_dir(build_directory).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            parse_ninja(&String::from_utf8_lossy(&output.stdout), build_directory)
+        }
+        Ok(_) | Err(_) => HashMap::new(),
+    }
+}
+
+fn parse_ninja(text: &str, build_directory: &Path) -> HashMap<PathBuf, BTreeSet<PathBuf>> {
+    let mut dependencies: HashMap<PathBuf, BTreeSet<PathBuf>> = HashMap::new();
+    let mut object = None;
+    for line in text.lines() {
+        if let Some(file) = line.strip_prefix("    ") {
+            if let Some(object) = &object {
+                let files: &mut BTreeSet<PathBuf> = dependencies.entry(PathBuf::clone(object)).or_default();
+                files.insert(normal(&build_directory.join(file)));
+            }
+        } else {
+            object = line.split_once(": #deps").map(|(name, _)| normal(&build_directory.join(name)));
+        }
+    }
+    dependencies
+}
+
+/// Whether an object's name says that it is made from a file: `foo.cpp.o`, `foo.o`, `prog-foo.o`.
+fn is_called_after(object: &str, file: &Path) -> bool {
+    let Some(name) = file.file_name().map(|name| name.to_string_lossy().into_owned()) else { return false };
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let object = object.strip_suffix(')').unwrap_or(object);
+    let object = object.rsplit(['/', '(']).next().unwrap_or(object);
+    let object = object.strip_suffix(".o").or_else(|| object.strip_suffix(".lo")).unwrap_or(object);
+    let is_header =
+        ["h", "hh", "hpp", "hxx"].iter().any(|end| file.extension().is_some_and(|own| own == *end));
+    object == name || (!is_header && (object == stem || object.ends_with(&format!("-{stem}"))))
+}
+
+/// Without `.` and `..`, so that two spellings of a path are one.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn make_rules_are_read_with_their_escapes() {
+        let text = "a.o: src/a\\ b.cpp include/x.h \\\n ../y.h\n# comment: no\ninclude/x.h:\nz.o: $$w.h\n";
+        assert_eq!(make_prerequisites(text), ["src/a b.cpp", "include/x.h", "../y.h", "$w.h"]);
+    }
+
+    #[test]
+    fn ninjas_log_is_read() {
+        let text =
+            "CMakeFiles/t.dir/a.cpp.o: #deps 2, deps mtime 1 (VALID)\n    ../a.cpp\n    /usr/include/x.h\n\n";
+        let dependencies = parse_ninja(text, Path::new("/p/build"));
+        let files = &dependencies[Path::new("/p/build/CMakeFiles/t.dir/a.cpp.o")];
+        assert!(files.contains(Path::new("/p/a.cpp")) && files.contains(Path::new("/usr/include/x.h")));
+    }
+
+    #[test]
+    fn objects_are_known_by_the_names_of_their_sources() {
+        for (object, file, expected) in [
+            ("CMakeFiles/t.dir/src/lexer.cpp.o", "src/lexer.cpp", true),
+            ("build/lexer.o", "src/lexer.cpp", true),
+            ("core_test-lexer.o", "src/lexer.cpp", true),
+            ("liba.a(lexer.o)", "src/lexer.cpp", true),
+            ("build/flexer.o", "src/lexer.cpp", false),
+            ("build/lexer.o", "src/lexer.h", false),
+        ] {
+            assert_eq!(is_called_after(object, Path::new(file)), expected, "{object} {file}");
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! What the build directory holds: its graph and its tests, each with the way to start it. Nothing is decided
+//! here, and only GoogleTest programs are started, to list their tests.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestNode};
+use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
+use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NamedDigest, Target};
+use fewer_runners::ctest::{self, CtestEntry};
+use fewer_runners::googletest::{self, ListError};
+use fewer_runners::{Cancel, TestProgram};
+use rayon::prelude::*;
+
+use crate::build_directory::BuildDirectory;
+use crate::circumstances;
+use crate::data_files;
+use crate::entries::{Entries, SingleEntry};
+use crate::session::Session;
+use crate::summary_cache::StoredSummaries;
+
+const LISTING: Domain = Domain::new("listing");
+const VARIABLE: Domain = Domain::new("variable");
+const EVERYTHING: Domain = Domain::new("everything");
+
+/// How long a program may take to list its tests.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The name of the one test that stands for all tests of a program that cannot list them.
+pub const WHOLE_PROGRAM: &str = "*";
+
+/// How a test is started.
+#[derive(Clone, Debug)]
+pub enum Starter {
+    /// A test of a GoogleTest program: which program, and its place in the program's list.
+    GoogleTest {
+        program: usize,
+        order: usize,
+    },
+    /// A GoogleTest program that cannot list its tests, as a whole.
+    Whole(TestProgram),
+    Ctest(CtestEntry),
+}
+
+/// The graph and the tests of a build directory.
+pub struct Examined<'t> {
+    pub analysis: Analysis<'t>,
+    pub tests: Vec<TestNode>,
+    pub programs: Vec<TestProgram>,
+    pub starters: BTreeMap<TestId, Starter>,
+    /// How tests are started, where that is part of what they are.
+    pub circumstances: BTreeMap<TestId, Digest>,
+    /// By target the key of its recorded list of tests.
+    pub listings: Vec<(String, Digest)>,
+    pub notes: Vec<String>,
+    /// Why some tests may be missing altogether.
+    pub incomplete: Option<String>,
+    /// Whether the build directory declares CTest tests.
+    pub has_ctest: bool,
+}
+
+/// Reads the build directory.
+pub fn scan(session: &Session<'_>, build_directory: &Path) -> anyhow::Result<(BuildTree, Vec<String>)> {
+    let _phase = session.timings.phase("read objects");
+    let cache = StoredSummaries::new(session.shared_store());
+    let tree = fewer_objects::scan(build_directory, &cache)?;
+    let note = cache.into_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
+    Ok((tree, note.into_iter().collect()))
+}
+
+/// Links what was read into a graph and finds the tests in it.
+pub fn examine<'t>(
+    session: &Session<'_>,
+    directory: &BuildDirectory,
+    tree: &'t BuildTree,
+) -> anyhow::Result<Examined<'t>> {
+    let analysis = {
+        let _phase = session.timings.phase("link the graph");
+        Analysis::of_build(&directory.path, tree, given(session, &directory.path))
+    };
+    session.go_on()?;
+    let (entries, has_ctest, incomplete) = ctest_entries(session, &directory.path, &analysis);
+    session.go_on()?;
+    let notes = analysis.notes().to_vec();
+    let examined = Examined {
+        analysis,
+        tests: Vec::new(),
+        programs: Vec::new(),
+        starters: BTreeMap::new(),
+        circumstances: BTreeMap::new(),
+        listings: Vec::new(),
+        notes,
+        incomplete,
+        has_ctest,
+    };
+    let everything = everything(tree, &examined.analysis);
+    Finder { session, directory, entries, examined, everything }.find()
+}
+
+/// The whole build and all data files: what a test may depend on of which nothing is known.
+fn everything(tree: &BuildTree, analysis: &Analysis<'_>) -> Digest {
+    let mut digest = DigestBuilder::new(EVERYTHING);
+    for object in &tree.objects {
+        digest.text(&object.name).digest(object.key);
+    }
+    for image in &tree.images {
+        digest.text(&image.name).digest(image.key);
+    }
+    for file in &analysis.surroundings().files {
+        digest.text(&file.name).digest(file.digest);
+    }
+    digest.finish()
+}
+
+fn given(session: &Session<'_>, build_directory: &Path) -> Given {
+    let variables = &session.project.settings.variables;
+    let library_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    Given {
+        files: data_files::collect(&session.project, build_directory),
+        variables: variables
+            .iter()
+            .map(|name| {
+                let mut digest = DigestBuilder::new(VARIABLE);
+                match std::env::var_os(name) {
+                    Some(value) => digest.text("set").bytes(value.as_encoded_bytes()),
+                    None => digest.text("unset"),
+                };
+                NamedDigest { name: format!("variable {name}"), digest: digest.finish() }
+            })
+            .collect(),
+        library_path: std::env::split_paths(&library_path)
+            .filter(|path| !path.as_os_str().is_empty())
+            .collect::<Vec<PathBuf>>(),
+    }
+}
+
+fn ctest_entries(
+    session: &Session<'_>,
+    build_directory: &Path,
+    analysis: &Analysis<'_>,
+) -> (Entries, bool, Option<String>) {
+    let _phase = session.timings.phase("read CTest entries");
+    let settings = &session.project.settings;
+    match ctest::entries(build_directory, settings.configuration.as_deref(), &session.cancel) {
+        Ok(None) => (Entries::default(), false, None),
+        Ok(Some(entries)) => {
+            let is_excluded = |target: &str| settings.exclude.is_match(target);
+            (Entries::sort(entries, build_directory, analysis.targets(), is_excluded), true, None)
+        }
+        Err(error) => {
+            let problem = format!("tests that only CTest knows may be missing: {error}");
+            (Entries::default(), true, Some(problem))
+        }
+    }
+}
+
+/// Collects the tests of all programs and entries.
+struct Finder<'s, 't> {
+    session: &'s Session<'s>,
+    directory: &'s BuildDirectory,
+    entries: Entries,
+    examined: Examined<'t>,
+    everything: Digest,
+}
+
+/// A GoogleTest program, ready to be listed.
+struct Listable {
+    target: Target,
+    program: TestProgram,
+    circumstances: Option<Digest>,
+    key: Digest,
+}
+
+impl<'t> Finder<'_, 't> {
+    fn find(mut self) -> anyhow::Result<Examined<'t>> {
+        let listables = self.listables();
+        let listings = self.list(&listables)?;
+        let _phase = self.session.timings.phase("map tests");
+        for (listable, listing) in listables.into_iter().zip(listings) {
+            match listing {
+                Ok(listed) => self.add_googletest(listable, &listed),
+                Err(error) => self.add_unlistable(listable, &error)?,
+            }
+        }
+        for single in std::mem::take(&mut self.entries.single) {
+            self.add_single(single);
+        }
+        Ok(self.examined)
+    }
+
+    fn listables(&self) -> Vec<Listable> {
+        let settings = &self.session.project.settings;
+        let analysis = &self.examined.analysis;
+        let root = &self.session.project.root;
+        let is_wanted = |target: &&Target| {
+            target.has_googletest
+                && !settings.exclude.is_match(&target.name)
+                && !self.entries.only_entries.contains(&target.name)
+        };
+        analysis
+            .targets()
+            .iter()
+            .filter(is_wanted)
+            .map(|target| {
+                let usual = self.usual_directory(target);
+                let entry = self.entries.googletest.get(&target.name);
+                let program = self.program(target, entry, &usual);
+                let circumstances = circumstances::of_program(root, &program, entry, &usual);
+                let mut key = DigestBuilder::new(LISTING);
+                key.text(&target.name).digest(analysis.startup_fingerprint(target));
+                key.digest(circumstances.unwrap_or_default());
+                Listable { target: target.clone(), program, circumstances, key: key.finish() }
+            })
+            .collect()
+    }
+
+    fn program(&self, target: &Target, entry: Option<&CtestEntry>, usual: &Path) -> TestProgram {
+        let executable = self.directory.path.join(&target.name);
+        let mut program = entry
+            .and_then(|entry| entry.program(&target.name))
+            .unwrap_or_else(|| TestProgram::new(&target.name, &executable, usual));
+        program.executable = executable;
+        if let Some(directory) = &self.session.project.settings.working_directory {
+            program.working_directory = self.session.project.root.join(directory);
+        }
+        program
+    }
+
+    /// Where a program runs when nothing says so: in its own directory, as CTest would start it; without CMake in
+    /// the nearest directory above it with a Makefile, as `make check` would.
+    fn usual_directory(&self, target: &Target) -> PathBuf {
+        let executable = self.directory.path.join(&target.name);
+        let own = executable.parent().unwrap_or(&self.directory.path);
+        let root = &self.session.project.root;
+        if ["CMakeCache.txt", "build.ninja"].iter().any(|name| self.directory.path.join(name).exists()) {
+            return own.to_path_buf();
+        }
+        own.ancestors()
+            .take_while(|directory| directory.starts_with(root))
+            .find(|directory| {
+                ["Makefile", "GNUmakefile", "makefile"].iter().any(|name| directory.join(name).exists())
+            })
+            .unwrap_or(own)
+            .to_path_buf()
+    }
+
+    /// The lists of tests, from the records where the program starts as it did then.
+    fn list(&self, listables: &[Listable]) -> anyhow::Result<Vec<Result<Vec<ListedTest>, ListError>>> {
+        let _phase = self.session.timings.phase("list tests");
+        let keys: Vec<Digest> = listables.iter().map(|listable| listable.key).collect();
+        let recorded = self.session.store().blobs(LISTING_KIND, &keys).unwrap_or_default();
+        let known: HashMap<Digest, Vec<ListedTest>> =
+            recorded.into_iter().filter_map(|(key, bytes)| Some((key, decode_listing(&bytes)?))).collect();
+        let cancel: &Cancel = &self.session.cancel;
+        let listings: Vec<Result<Vec<ListedTest>, ListError>> = listables
+            .par_iter()
+            .map(|listable| match known.get(&listable.key) {
+                Some(listed) => Ok(listed.clone()),
+                None => googletest::list(&listable.program, LISTING_TIMEOUT, cancel)
+                    .map(|tests| tests.into_iter().map(listed_test).collect()),
+            })
+            .collect();
+        self.session.go_on()?;
+        let fresh: Vec<(Digest, Vec<u8>)> = listables
+            .iter()
+            .zip(&listings)
+            .filter(|(listable, _)| !known.contains_key(&listable.key))
+            .filter_map(|(listable, listing)| Some((listable.key, encode_listing(listing.as_ref().ok()?))))
+            .collect();
+        self.session.store().put_blobs(LISTING_KIND, &fresh).context("cannot record lists of tests")?;
+        Ok(listings)
+    }
+
+    fn add_googletest(&mut self, listable: Listable, listed: &[ListedTest]) {
+        let Listable { target, program, circumstances, key } = listable;
+        self.examined.listings.push((target.name.clone(), key));
+        let tests = self.examined.analysis.googletest_tests(&target, listed);
+        let program = self.add_program(program);
+        for (order, test) in tests.into_iter().enumerate() {
+            self.add(test, Starter::GoogleTest { program, order }, circumstances);
+        }
+    }
+
+    /// The program cannot say which tests it has: those recorded last stand for them, and all of them run.
+    fn add_unlistable(&mut self, listable: Listable, error: &ListError) -> anyhow::Result<()> {
+        let Listable { target, program, circumstances, .. } = listable;
+        let cause = format!("the program cannot list its tests: {}", error.kind);
+        self.examined.notes.push(format!("{}: {}", target.name, first_line(&cause)));
+        let cause = first_line(&cause).to_string();
+        let known = self.recorded_tests(&target.name)?;
+        if known.is_empty() {
+            let whole = TestId::new(&target.name, WHOLE_PROGRAM);
+            let mut started = program;
+            started.arguments.push("--gtest_color=no".to_string());
+            let test = self.whole_program(&target, &whole, cause);
+            self.add(test, Starter::Whole(started), circumstances);
+            return Ok(());
+        }
+        let program = self.add_program(program);
+        for (order, id) in known.into_iter().enumerate() {
+            let test = self.whole_program(&target, &id, cause.clone());
+            self.add(test, Starter::GoogleTest { program, order }, circumstances);
+        }
+        Ok(())
+    }
+
+    /// A test that always runs, with the whole program as its content.
+    fn whole_program(&self, target: &Target, id: &TestId, cause: String) -> TestNode {
+        let test = self.examined.analysis.program_test(target, &id.name, false);
+        TestNode { mapping: Mapping::Unmapped { cause }, ..test }
+    }
+
+    /// The GoogleTest tests of a program in the newest state; those that were disabled stay away by their name.
+    fn recorded_tests(&self, target: &str) -> anyhow::Result<Vec<TestId>> {
+        let store = self.session.store();
+        let Some(latest) = store.latest_state()? else { return Ok(Vec::new()) };
+        let snapshot: Snapshot = store.state(latest.id)?.snapshot;
+        let is_disabled = |id: &TestId| id.name.starts_with("DISABLED_") || id.name.contains(".DISABLED_");
+        Ok(snapshot
+            .into_keys()
+            .filter(|id| id.target == target && id.name.contains('.') && !is_disabled(id))
+            .collect())
+    }
+
+    fn add_single(&mut self, single: SingleEntry) {
+        let SingleEntry { mut id, entry, target } = single;
+        if self.examined.starters.contains_key(&id) {
+            id.name.push_str(" (ctest)");
+        }
+        let mut circumstances = circumstances::of_entry(&self.session.project.root, &entry);
+        if target.is_none() {
+            circumstances = circumstances::with(circumstances, Some(self.everything));
+        }
+        let analysis = &self.examined.analysis;
+        let target = target.and_then(|name| analysis.targets().iter().find(|target| target.name == name));
+        let test = match target {
+            Some(target) => analysis.program_test(target, &id.name, entry.disabled),
+            None => {
+                let cause = match entry.command.first() {
+                    Some(command) => {
+                        let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
+                        format!("CTest starts {name}, which is not a program of the build")
+                    }
+                    None => "its program has not been built".to_string(),
+                };
+                Analysis::unmapped_test(id, cause, entry.disabled)
+            }
+        };
+        self.add(test, Starter::Ctest(entry), Some(circumstances));
+    }
+
+    fn add_program(&mut self, program: TestProgram) -> usize {
+        self.examined.programs.push(program);
+        self.examined.programs.len() - 1
+    }
+
+    fn add(&mut self, test: TestNode, starter: Starter, circumstances: Option<Digest>) {
+        if self.examined.starters.insert(test.id.clone(), starter).is_some() {
+            return;
+        }
+        if let Some(circumstances) = circumstances {
+            self.examined.circumstances.insert(test.id.clone(), circumstances);
+        }
+        self.examined.tests.push(test);
+    }
+}
+
+impl Examined<'_> {
+    /// Tests of which it is not known what they reach, with the cause.
+    pub fn unmapped(&self) -> impl Iterator<Item = (&TestId, &str)> {
+        self.tests.iter().filter_map(|test| match &test.mapping {
+            Mapping::Unmapped { cause } => Some((&test.id, cause.as_str())),
+            Mapping::Mapped => None,
+        })
+    }
+}
+
+fn listed_test(test: googletest::ListedTest) -> ListedTest {
+    ListedTest {
+        suite: test.suite,
+        test: test.test,
+        type_parameter: test.type_parameter,
+        has_value_parameter: test.value_parameter.is_some(),
+        is_disabled: test.disabled,
+    }
+}
+
+/// Without the output that comes after it.
+fn first_line(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or(text);
+    line.strip_suffix("; it printed:").unwrap_or(line)
+}

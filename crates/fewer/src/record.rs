@@ -1,0 +1,103 @@
+//! A state as it is recorded, and a recorded state's graph built again.
+
+use std::sync::Arc;
+
+use fewer_core::{Digest, Domain, Graph, Snapshot, TestNode};
+use fewer_git::WorkTreeState;
+use fewer_objects::image::ImageSummary;
+use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND};
+use fewer_objects::summary::ObjectSummary;
+use fewer_objects::surroundings::{LISTING_KIND, SURROUNDINGS_KIND, Surroundings, decode_listing};
+use fewer_objects::{Analysis, BuildTree, Scanned};
+use fewer_store::{ManifestEntry, StateId, StateRecord, Store, StoreError};
+
+const SURROUNDINGS: Domain = Domain::new("surroundings");
+
+/// The parts of a state's graph that are kept as blobs.
+#[derive(Default)]
+pub struct Manifest {
+    entries: Vec<ManifestEntry>,
+    surroundings: (Digest, Vec<u8>),
+}
+
+impl Manifest {
+    pub fn of(tree: &BuildTree, surroundings: &Surroundings, listings: &[(String, Digest)]) -> Manifest {
+        let encoded = surroundings.encode();
+        let key = Digest::of(SURROUNDINGS, &encoded);
+        let entry = |kind: &str, name: &str, key| ManifestEntry { kind: kind.into(), name: name.into(), key };
+        let mut entries: Vec<ManifestEntry> =
+            tree.objects.iter().map(|object| entry(OBJECT_KIND, &object.name, object.key)).collect();
+        entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
+        entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
+        entries.push(entry(SURROUNDINGS_KIND, "", key));
+        Manifest { entries, surroundings: (key, encoded) }
+    }
+
+    /// Records the state that these parts make up, with the fingerprints of its tests.
+    pub fn record(
+        self,
+        store: &Store,
+        state: &WorkTreeState,
+        snapshot: Snapshot,
+    ) -> Result<StateId, StoreError> {
+        store.put_blobs(SURROUNDINGS_KIND, &[self.surroundings])?;
+        store.record_state(&StateRecord {
+            commit: state.commit.clone(),
+            dirty: state.dirty,
+            worktree: state.digest,
+            manifest: self.entries,
+            snapshot,
+        })
+    }
+}
+
+/// The graph of a recorded state with its tests; `None` where a part of it is no longer there or was written by
+/// another version.
+pub fn recorded_graph(store: &Store, id: StateId) -> Option<Graph> {
+    let state = store.state(id).ok()?;
+    let parts = Parts { store, manifest: &state.manifest };
+    let tree = BuildTree {
+        objects: parts.summaries(OBJECT_KIND, ObjectSummary::decode)?,
+        images: parts.summaries(IMAGE_KIND, ImageSummary::decode)?,
+        ..BuildTree::default()
+    };
+    let surroundings = parts.all(SURROUNDINGS_KIND)?.into_iter().next()?.2;
+    let analysis = Analysis::of_record(&tree, Surroundings::decode(&surroundings)?);
+    let mut tests: Vec<TestNode> = Vec::new();
+    for (name, _, listing) in parts.all(LISTING_KIND)? {
+        let target = analysis.targets().iter().find(|target| target.name == name)?;
+        tests.extend(analysis.googletest_tests(target, &decode_listing(&listing)?));
+    }
+    let listed: std::collections::HashSet<_> = tests.iter().map(|test| test.id.clone()).collect();
+    for id in state.snapshot.keys().filter(|id| !listed.contains(*id)) {
+        if let Some(target) = analysis.targets().iter().find(|target| target.name == id.target) {
+            tests.push(analysis.program_test(target, &id.name, false));
+        }
+    }
+    Some(analysis.into_graph(tests).0)
+}
+
+struct Parts<'s> {
+    store: &'s Store,
+    manifest: &'s [ManifestEntry],
+}
+
+impl Parts<'_> {
+    /// Every blob of a kind with its name and key, in the manifest's order.
+    fn all(&self, kind: &str) -> Option<Vec<(String, Digest, Vec<u8>)>> {
+        let entries: Vec<&ManifestEntry> = self.manifest.iter().filter(|entry| entry.kind == kind).collect();
+        let keys: Vec<Digest> = entries.iter().map(|entry| entry.key).collect();
+        let blobs = self.store.blobs(kind, &keys).ok()?;
+        let found = |entry: &ManifestEntry| {
+            blobs.get(&entry.key).map(|bytes| (entry.name.clone(), entry.key, bytes.clone()))
+        };
+        entries.into_iter().map(found).collect()
+    }
+
+    fn summaries<T>(&self, kind: &str, decode: fn(&[u8]) -> Option<T>) -> Option<Vec<Scanned<T>>> {
+        let scanned = |(name, key, bytes): (String, Digest, Vec<u8>)| {
+            Some(Scanned { name, key, modified: None, summary: Arc::new(decode(&bytes)?) })
+        };
+        self.all(kind)?.into_iter().map(scanned).collect()
+    }
+}

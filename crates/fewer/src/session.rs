@@ -1,0 +1,80 @@
+//! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
+//! raises.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard};
+
+use anyhow::Context;
+use fewer_runners::Cancel;
+use fewer_store::Store;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::cli::Global;
+use crate::console::Console;
+use crate::project::Project;
+use crate::timings::Timings;
+
+pub struct Session<'c> {
+    pub project: Project,
+    pub console: &'c Console,
+    pub timings: Timings,
+    pub cancel: Cancel,
+    store: Mutex<Store>,
+    shows_timings: bool,
+}
+
+/// The user stopped the command.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+impl<'c> Session<'c> {
+    pub fn open(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
+        let timings = Timings::new();
+        let project = Project::find()?;
+        let store = {
+            let _phase = timings.phase("open the records");
+            Store::open(&project.store_directory())?
+        };
+        let store = Mutex::new(store);
+        let shows_timings = global.timings;
+        Ok(Session { project, console, timings, cancel: Cancel::new(), store, shows_timings })
+    }
+
+    /// From now on Ctrl-C raises the flag instead of ending the process.
+    pub fn watch_signals(&self) -> anyhow::Result<()> {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, self.cancel.flag()).context("cannot watch for Ctrl-C")?;
+        }
+        Ok(())
+    }
+
+    /// An error when the user has stopped the command.
+    pub fn go_on(&self) -> anyhow::Result<()> {
+        if self.cancel.is_cancelled() { Err(Interrupted.into()) } else { Ok(()) }
+    }
+
+    /// The records; not to be asked for again while the guard lives.
+    pub fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().expect("nobody panics with the records in hand")
+    }
+
+    /// The records, for work on another thread.
+    pub fn shared_store(&self) -> &Mutex<Store> {
+        &self.store
+    }
+
+    /// Shows where the time went, if that was asked for.
+    pub fn finish(&self) {
+        if self.shows_timings {
+            self.console.insist(self.timings.table().trim_end());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Summaries of object files kept in the store. A store that cannot be used makes the analysis slower, not
+//! wrong: the first problem is remembered and told as a note.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use fewer_core::Digest;
+use fewer_objects::SummaryCache;
+use fewer_store::{Store, StoreError};
+
+pub struct StoredSummaries<'s> {
+    store: &'s Mutex<Store>,
+    problem: Mutex<Option<StoreError>>,
+}
+
+impl<'s> StoredSummaries<'s> {
+    pub fn new(store: &'s Mutex<Store>) -> StoredSummaries<'s> {
+        StoredSummaries { store, problem: Mutex::new(None) }
+    }
+
+    pub fn into_problem(self) -> Option<StoreError> {
+        self.problem.into_inner().expect("nobody panics with the problem in hand")
+    }
+
+    fn remember(&self, error: StoreError) {
+        self.problem.lock().expect("nobody panics with the problem in hand").get_or_insert(error);
+    }
+}
+
+impl SummaryCache for StoredSummaries<'_> {
+    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+        let store = self.store.lock().expect("nobody panics with the records in hand");
+        store.blobs(kind, keys).unwrap_or_else(|error| {
+            self.remember(error);
+            HashMap::new()
+        })
+    }
+
+    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+        let store = self.store.lock().expect("nobody panics with the records in hand");
+        if let Err(error) = store.put_blobs(kind, summaries) {
+            self.remember(error);
+        }
+    }
+}

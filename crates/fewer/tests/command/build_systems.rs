@@ -1,0 +1,121 @@
+//! CMake with Ninja and with Makefiles, CTest entries, AutoMake. Plain Make is what the other tests use.
+
+use crate::workshop::{Project, lines};
+
+const TEST: &str = "#include <gtest/gtest.h>\n#include <stdlib.h>\nint twice(int);\n\
+    TEST(Twice, OfTwo) { EXPECT_EQ(4, twice(2)); }\n\
+    TEST(Twice, Mode) { const char* mode = getenv(\"MODE\"); EXPECT_TRUE(!mode || mode[0] == 'f'); }\n";
+const LIBRARY: &str = "int twice(int x) { return 2 * x; }\n";
+
+fn cmake_project() -> Project {
+    let project = Project::empty();
+    project.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.18)\nproject(p CXX)\nenable_testing()\nfind_package(GTest REQUIRED)\n\
+         add_compile_options(-ffunction-sections -fdata-sections -fmerge-constants)\n\
+         add_library(twice STATIC twice.cpp)\n\
+         add_executable(unit unit.cpp)\ntarget_link_libraries(unit twice GTest::gtest_main)\n\
+         add_test(NAME unit COMMAND unit)\nset_tests_properties(unit PROPERTIES ENVIRONMENT MODE=fast)\n\
+         add_executable(plain plain.cpp)\ntarget_link_libraries(plain twice)\n\
+         add_test(NAME plain_one COMMAND plain 1)\nadd_test(NAME plain_two COMMAND plain 2)\n\
+         add_test(NAME script COMMAND sh -c \"exit 0\")\n\
+         add_executable(tool tool.cpp)\n",
+    );
+    project.write("twice.cpp", LIBRARY);
+    project.write("unit.cpp", TEST);
+    project.write(
+        "plain.cpp",
+        "int twice(int);\nint main(int argc, char**) { return twice(argc) == 4 ? 0 : 1; }\n",
+    );
+    project.write("tool.cpp", "#include <fstream>\nint main() { std::ofstream(\"started\"); return 1; }\n");
+    project
+}
+
+#[test]
+fn cmake_with_ninja_and_ctest_entries() {
+    let project = cmake_project();
+    project.command("cmake", &["-G", "Ninja", "-S", ".", "-B", "build"]);
+    project.command("cmake", &["--build", "build"]);
+    project.write("fewer.toml", "build = \"cmake --build build\"\n");
+    let all =
+        ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.Mode", "unit::Twice.OfTwo"];
+    assert_eq!(project.selected(), all);
+    project.settle();
+    assert!(!project.file("build/started").exists() && !project.file("started").exists());
+    // It cannot be seen what a script does, so it runs every time.
+    assert_eq!(project.selected(), ["ctest::script"]);
+    let why = project.fewer(&["why", "script"]).expect(0);
+    assert!(why.contains("always runs: CTest starts sh, which is not a program of the build"), "{why}");
+    project.edit("twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
+    assert_eq!(
+        project.selected(),
+        ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.OfTwo"]
+    );
+    project.settle();
+    let affected = lines(&project.fewer(&["affected", "plain.cpp"]).expect(0));
+    assert_eq!(affected, ["plain::plain_one", "plain::plain_two"]);
+    how_a_test_is_started_is_part_of_it(&project);
+}
+
+fn how_a_test_is_started_is_part_of_it(project: &Project) {
+    project.edit("CMakeLists.txt", "MODE=fast", "MODE=slow");
+    project.edit("CMakeLists.txt", "COMMAND plain 2", "COMMAND plain 2 3");
+    assert_eq!(
+        project.selected(),
+        ["ctest::script", "plain::plain_two", "unit::Twice.Mode", "unit::Twice.OfTwo"]
+    );
+    let why = project.fewer(&["why", "OfTwo"]).expect(0);
+    assert!(
+        why.contains("how the test is started (working directory, environment, arguments) changed"),
+        "{why}"
+    );
+    let failed = project.fewer(&["run"]).expect(1);
+    assert!(failed.contains("FAILED unit::Twice.Mode"), "{failed}");
+    assert!(failed.contains("FAILED plain::plain_two"), "{failed}");
+}
+
+#[test]
+fn cmake_with_makefiles() {
+    let project = cmake_project();
+    project.command("cmake", &["-G", "Unix Makefiles", "-S", ".", "-B", "cmake-build-debug"]);
+    project.command("cmake", &["--build", "cmake-build-debug"]);
+    project.settle();
+    assert_eq!(project.selected(), ["ctest::script"]);
+    project.edit("twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
+    project.command("cmake", &["--build", "cmake-build-debug"]);
+    assert_eq!(
+        project.selected(),
+        ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.OfTwo"]
+    );
+    let affected = lines(&project.fewer(&["affected", "twice.cpp"]).expect(0));
+    assert!(affected.contains(&"unit::Twice.OfTwo".to_string()), "{affected:?}");
+    assert!(!affected.contains(&"unit::Twice.Mode".to_string()), "{affected:?}");
+}
+
+#[test]
+fn automake_in_the_source_tree() {
+    let project = Project::empty();
+    project.write(
+        "configure.ac",
+        "AC_INIT([p], [1])\nAM_INIT_AUTOMAKE([foreign subdir-objects])\nAC_PROG_CXX\nAM_PROG_AR\nAC_PROG_RANLIB\n\
+         AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n",
+    );
+    project.write(
+        "Makefile.am",
+        "AM_CXXFLAGS = -O0 -g0 -ffunction-sections -fdata-sections -fmerge-constants\nnoinst_LIBRARIES = libtwice.a\n\
+         libtwice_a_SOURCES = src/twice.cpp\nnoinst_PROGRAMS = unit\nunit_SOURCES = tests/unit.cpp\n\
+         LDADD = libtwice.a -lgtest_main -lgtest -lpthread\nTESTS = unit\n",
+    );
+    project.write("src/twice.cpp", LIBRARY);
+    project.write("tests/unit.cpp", TEST);
+    project.command("autoreconf", &["--install"]);
+    project.command("./configure", &["-q"]);
+    project.write("fewer.toml", "build = \"make -s\"\n");
+    project.commit_all();
+    assert_eq!(project.selected(), ["unit::Twice.Mode", "unit::Twice.OfTwo"]);
+    project.settle();
+    assert!(project.selected().is_empty());
+    project.edit("src/twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
+    assert_eq!(project.selected(), ["unit::Twice.OfTwo"]);
+    assert_eq!(lines(&project.fewer(&["affected", "src/twice.cpp"]).expect(0)), ["unit::Twice.OfTwo"]);
+}

@@ -1,0 +1,12 @@
+//! The real `fewer` on small real projects, built with the real tools in temporary copies.
+
+mod affected;
+mod build_systems;
+mod documents;
+mod evidence;
+mod example;
+mod failures;
+mod interruption;
+mod lifecycle;
+mod setup;
+mod workshop;

@@ -1,0 +1,3 @@
+#pragma once
+int area(int width, int height);
+int perimeter(int width, int height);
