@@ -14,11 +14,12 @@ use crate::googletest::{ListedTest, TestClasses};
 use crate::image_set::ImageSet;
 use crate::initialisers::{self, Initialisers};
 use crate::link::{Intakes, Linked, NamedDigest};
-use crate::membership::{Memberships, memberships};
+use crate::membership::{Memberships, contested, direct_members, memberships};
 use crate::name_map::SizedNameSet;
 use crate::scan::{BuildTree, map_file};
 use crate::summary::{Linkage, NameKey, Traits};
 use crate::surroundings::{ImageSurroundings, Surroundings};
+use crate::verification;
 
 const ENVIRONMENT: Domain = Domain::new("environment");
 const STALE: Domain = Domain::new("image.stale");
@@ -61,26 +62,26 @@ pub struct Given {
 impl<'t> Analysis<'t> {
     /// Analyses what a build directory holds now.
     pub fn of_build(build_directory: &Path, tree: &'t BuildTree, given: Given) -> Analysis<'t> {
-        let members = memberships(&tree.objects, &tree.images);
+        let direct = direct_members(&tree.objects, &tree.images);
+        let open = contested(&tree.objects, &direct);
+        let exclusions = verification::exclusions(build_directory, tree, &open);
+        let members = memberships(&tree.objects, &tree.images, direct, &exclusions);
         let linked = link(tree, &members, given.files.clone());
         let images = survey(build_directory, tree, &members, &linked, given.library_path);
-        let surroundings = Surroundings { images, files: given.files, variables: given.variables };
-        Analysis::finish(tree, members, linked, surroundings)
+        let surroundings =
+            Surroundings { images, files: given.files, variables: given.variables, exclusions };
+        Analysis::finish(tree, linked, surroundings)
     }
 
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
-        let members = memberships(&tree.objects, &tree.images);
+        let direct = direct_members(&tree.objects, &tree.images);
+        let members = memberships(&tree.objects, &tree.images, direct, &surroundings.exclusions);
         let linked = link(tree, &members, surroundings.files.clone());
-        Analysis::finish(tree, members, linked, surroundings)
+        Analysis::finish(tree, linked, surroundings)
     }
 
-    fn finish(
-        tree: &'t BuildTree,
-        _members: Memberships,
-        mut linked: Linked<'t>,
-        surroundings: Surroundings,
-    ) -> Self {
+    fn finish(tree: &'t BuildTree, mut linked: Linked<'t>, surroundings: Surroundings) -> Self {
         let initialisers = initialisers::connect(&mut linked);
         let environments = environment_nodes(tree, &mut linked, &surroundings);
         let graph = build_graph(&linked);

@@ -9,7 +9,7 @@ use fewer_core::{Digest, DigestBuilder, Domain};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
 
 use crate::image::{ImageSummary, ImageSymbol};
-use crate::relocatable::{SHF_ALLOC, SHF_EXECINSTR, SectionPlace, section_places};
+use crate::relocatable::{SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SectionPlace, section_places};
 use crate::summary::NameKey;
 
 const FOREIGN: Domain = Domain::new("image.foreign");
@@ -28,7 +28,7 @@ pub struct Foreign {
 }
 
 /// The layout of one linked file.
-struct Layout<'d> {
+pub struct Layout<'d> {
     bytes: &'d [u8],
     sections: Vec<SectionPlace<'d>>,
     addresses: Range<u64>,
@@ -53,18 +53,21 @@ impl ForeignReader {
         let mut symbols = 0;
         let mut scratch = Vec::new();
         for symbol in image.symbols.iter().filter(|symbol| !is_explained(symbol)) {
+            // What has no bytes in the file starts as zeros, or is copied from a shared library.
+            let Some((body, is_code)) = layout.body(symbol) else { continue };
+            if !is_code && body.iter().all(|&byte| byte == 0) {
+                continue;
+            }
             symbols += 1;
             digest.number(symbol.key.0).number(symbol.size as u64);
-            if let Some((body, is_code)) = layout.body(symbol) {
-                scratch.clear();
-                scratch.extend_from_slice(body);
-                if is_code {
-                    self.mask_code(&layout, symbol, &mut scratch);
-                } else {
-                    mask_addresses(&layout, &mut scratch);
-                }
-                digest.digest(Digest::of(FOREIGN, &scratch));
+            scratch.clear();
+            scratch.extend_from_slice(body);
+            if is_code {
+                self.mask_code(&layout, symbol, &mut scratch);
+            } else {
+                mask_addresses(&layout, &mut scratch);
             }
+            digest.digest(Digest::of(FOREIGN, &scratch));
         }
         Foreign { digest: digest.finish(), symbols }
     }
@@ -85,7 +88,7 @@ impl ForeignReader {
 }
 
 impl<'d> Layout<'d> {
-    fn of(bytes: &'d [u8]) -> Option<Layout<'d>> {
+    pub fn of(bytes: &'d [u8]) -> Option<Layout<'d>> {
         let sections = section_places(bytes)?;
         let loaded = || sections.iter().filter(|section| section.flags & SHF_ALLOC != 0);
         let low = loaded().map(|section| section.address).min()?;
@@ -99,10 +102,13 @@ impl<'d> Layout<'d> {
         })
     }
 
-    fn body(&self, symbol: &ImageSymbol) -> Option<(&'d [u8], bool)> {
+    /// The bytes of a symbol, and whether they are code; `None` for what has no bytes in the file.
+    pub fn body(&self, symbol: &ImageSymbol) -> Option<(&'d [u8], bool)> {
         let section = self.sections.iter().find(|section| {
             let end = section.address.saturating_add(section.range.len() as u64);
-            section.flags & SHF_ALLOC != 0 && (section.address..end).contains(&symbol.address)
+            section.flags & SHF_ALLOC != 0
+                && section.kind != SHT_NOBITS
+                && (section.address..end).contains(&symbol.address)
         })?;
         let start = section.range.start + (symbol.address - section.address) as usize;
         let body = self.bytes.get(start..start.checked_add(symbol.size as usize)?)?;

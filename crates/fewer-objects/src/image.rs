@@ -3,8 +3,9 @@
 
 use crate::relocatable::*;
 use crate::summary::{NameKey, Reader, Writer};
+use crate::symbol_names::is_counter;
 
-const IMAGE_VERSION: u32 = 1;
+const IMAGE_VERSION: u32 = 2;
 /// GoogleTest's runner: a program that has it is a test program.
 pub const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
 const LIST_FLAG: &[u8] = b"gtest_list_tests";
@@ -54,7 +55,9 @@ fn summarise(file: &ElfFile<'_>) -> ImageSummary {
         }
         let Place::Section(section) = symbol.place else { continue };
         let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
-        if !sized || symbol.name.is_empty() {
+        let is_local = symbol.binding == Binding::Local;
+        // Counters name nothing, and `$` is in the names that linkers make up (`rand$plt`).
+        if !sized || (is_local && is_counter(symbol.name)) || symbol.name.contains(&b'$') {
             continue;
         }
         summary.symbols.push(ImageSymbol {

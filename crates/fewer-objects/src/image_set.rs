@@ -23,6 +23,11 @@ impl ImageSet {
         *word |= 1 << (image % 64);
     }
 
+    pub fn remove(&mut self, image: usize) {
+        let word = if image < 64 { &mut self.first } else { &mut self.rest[image / 64 - 1] };
+        *word &= !(1 << (image % 64));
+    }
+
     pub fn contains(&self, image: usize) -> bool {
         let word = if image < 64 { self.first } else { self.rest[image / 64 - 1] };
         word & 1 << (image % 64) != 0

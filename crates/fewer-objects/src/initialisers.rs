@@ -74,7 +74,11 @@ impl Walk {
                 continue;
             }
             let made = self.extra.get(&node).map_or(&[][..], Vec::as_slice);
+            let only_complains = is_googletest_code(linked.symbol(node));
             for &target in linked.row(node).iter().chain(made) {
+                if only_complains && is_stream(linked, target) {
+                    continue;
+                }
                 if self.visited_by[target as usize] != initialiser {
                     self.visited_by[target as usize] = initialiser;
                     stack.push(target);
@@ -133,6 +137,18 @@ fn is_in_framework(linked: &Linked<'_>, node: u32) -> bool {
         }
         Node::Made(_) => false,
     }
+}
+
+/// GoogleTest's inline code and what its macros make: it writes to a stream only to complain.
+fn is_googletest_code(symbol: &[u8]) -> bool {
+    symbol.starts_with(b"_ZN7testing")
+        || symbol.starts_with(b"_ZNK7testing")
+        || crate::symbol_names::contains(symbol, b"_EvalGenerat")
+}
+
+fn is_stream(linked: &Linked<'_>, node: u32) -> bool {
+    matches!(linked.node(node), Node::Made(_))
+        && effect_of(&String::from_utf8_lossy(linked.symbol(node))) == Effect::Stream
 }
 
 /// What using GoogleTest's own data means: its flags and registries are for the whole process.

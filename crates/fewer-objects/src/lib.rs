@@ -22,6 +22,7 @@ pub mod scan;
 pub mod summary;
 pub mod surroundings;
 mod symbol_names;
+mod verification;
 
 pub use analysis::{Analysis, Given, Target};
 pub use googletest::ListedTest;

@@ -10,7 +10,7 @@ use crate::image_set::ImageSet;
 use crate::name_map::{DigestMap, NameMap};
 use crate::scan::Scanned;
 use crate::summary::*;
-use crate::symbol_names::is_registration_target;
+use crate::symbol_names::{is_registration_target, test_role};
 
 const OUTSIDE: Domain = Domain::new("link.outside");
 const GROUP: Domain = Domain::new("link.group");
@@ -281,16 +281,20 @@ impl<'s> Linked<'s> {
     fn resolve_element(&mut self, node: u32, resolver: &mut Resolver) {
         let (object, element) = self.elements[node as usize];
         let summary: &'s ObjectSummary = &self.objects[object as usize].summary;
+        let registers = is_initialiser_code(summary, element);
+        let is_cut = |name: &[u8]| {
+            is_registration_target(name) || (registers && test_role(name, false) == TestRole::SuiteHook)
+        };
         for reference in summary.references_of(element) {
             match *reference {
                 Reference::Element(target) => {
                     let target_node = self.node_of[object as usize][target as usize];
-                    if target_node != NO_NODE && !is_registration_target(summary.element_name(target)) {
+                    if target_node != NO_NODE && !is_cut(summary.element_name(target)) {
                         self.targets.push(target_node);
                     }
                 }
                 Reference::Symbol(symbol) => {
-                    if !is_registration_target(summary.symbol_name(symbol)) {
+                    if !is_cut(summary.symbol_name(symbol)) {
                         self.resolve_symbol(node, object, symbol, resolver);
                     }
                 }
@@ -351,6 +355,16 @@ impl<'s> Linked<'s> {
             self.targets.push(node);
         }
     }
+}
+
+/// Compiler-made code that runs before `main`. It hands the hooks of suites to GoogleTest and calls none of them;
+/// each test begins at its own.
+fn is_initialiser_code(summary: &ObjectSummary, element: u32) -> bool {
+    let name = summary.element_name(element);
+    summary.elements[element as usize].traits.has(Traits::INITIALISER)
+        || name.starts_with(b"_Z41__static_initialization_and_destruction_0")
+        || name.starts_with(b"_GLOBAL__sub_I_")
+        || name.starts_with(b".text.startup")
 }
 
 /// The nodes that define each name, as lists threaded through one array: most names have one definition.

@@ -20,8 +20,71 @@ pub struct Memberships {
     pub used: Vec<ImageSet>,
 }
 
-pub fn memberships(objects: &[Scanned<ObjectSummary>], images: &[Scanned<ImageSummary>]) -> Memberships {
-    let direct = direct_members(objects, images);
+/// An object that is not part of a linked file although its symbols would allow it: names of both.
+pub type Exclusion = (String, String);
+
+/// Strong names of an object that another object of the same linked file defines too, or all of them where the
+/// file holds only some: the others were dropped as unused, or the object is not in it at all.
+pub struct Contested {
+    pub object: usize,
+    pub image: usize,
+    pub names: Vec<NameKey>,
+}
+
+/// Where names and sizes do not tell: left-over objects of deleted files, programs that define the same name.
+pub fn contested(objects: &[Scanned<ObjectSummary>], members: &DirectMembers) -> Vec<Contested> {
+    let direct = &members.sets;
+    let mut strong: NameMap<Vec<u32>> = NameMap::default();
+    for (object, file) in objects.iter().enumerate() {
+        for symbol in file.summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Strong) {
+            strong.entry(symbol.key).or_default().push(object as u32);
+        }
+    }
+    let mut rivals: std::collections::BTreeMap<(usize, usize), Vec<NameKey>> = Default::default();
+    for (other, file) in objects.iter().enumerate() {
+        for symbol in &file.summary.symbols {
+            if !matches!(symbol.linkage, Linkage::Strong | Linkage::Weak) {
+                continue;
+            }
+            for &object in strong.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
+                let object = object as usize;
+                if object != other && direct[object].intersects(&direct[other]) {
+                    for image in direct[object].iter().filter(|&image| direct[other].contains(image)) {
+                        rivals.entry((object, image)).or_default().push(symbol.key);
+                    }
+                }
+            }
+        }
+    }
+    for (object, partial) in members.partial.iter().enumerate() {
+        for image in partial.iter() {
+            rivals.entry((object, image)).or_default().extend(strong_names(&objects[object].summary));
+        }
+    }
+    rivals
+        .into_iter()
+        .map(|((object, image), mut names)| {
+            names.sort_unstable();
+            names.dedup();
+            Contested { object, image, names }
+        })
+        .collect()
+}
+
+pub fn memberships(
+    objects: &[Scanned<ObjectSummary>],
+    images: &[Scanned<ImageSummary>],
+    members: DirectMembers,
+    exclusions: &[Exclusion],
+) -> Memberships {
+    let mut direct = members.sets;
+    for (object, image) in exclusions {
+        let object = objects.iter().position(|file| file.name == *object);
+        let image = images.iter().position(|file| file.name == *image);
+        if let (Some(object), Some(image)) = (object, image) {
+            direct[object].remove(image);
+        }
+    }
     let closures = library_closures(images, &loading_images(objects, images, &direct));
     let used = direct
         .iter()
@@ -46,7 +109,14 @@ struct Seen {
     is_global: bool,
 }
 
-fn direct_members(objects: &[Scanned<ObjectSummary>], images: &[Scanned<ImageSummary>]) -> Vec<ImageSet> {
+/// What the symbols alone tell: per object the linked files it may be part of, and of those the ones that hold
+/// only some of its strong names.
+pub struct DirectMembers {
+    sets: Vec<ImageSet>,
+    partial: Vec<ImageSet>,
+}
+
+pub fn direct_members(objects: &[Scanned<ObjectSummary>], images: &[Scanned<ImageSummary>]) -> DirectMembers {
     let telling: NameSet = objects
         .iter()
         .flat_map(|object| telling_symbols(&object.summary).map(|(symbol, _)| symbol.key))
@@ -67,7 +137,13 @@ fn direct_members(objects: &[Scanned<ObjectSummary>], images: &[Scanned<ImageSum
             }
         }
     }
-    objects.iter().map(|object| members_of(&object.summary, &seen, &stripped, images.len())).collect()
+    let (sets, partial) =
+        objects.iter().map(|object| members_of(&object.summary, &seen, &stripped, images.len())).unzip();
+    DirectMembers { sets, partial }
+}
+
+fn strong_names(summary: &ObjectSummary) -> impl Iterator<Item = NameKey> + '_ {
+    summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Strong).map(|symbol| symbol.key)
 }
 
 /// How much a symbol tells about where its object was linked.
@@ -107,15 +183,20 @@ fn members_of(
     seen: &NameMap<Vec<Seen>>,
     stripped: &ImageSet,
     count: usize,
-) -> ImageSet {
+) -> (ImageSet, ImageSet) {
     let mut is_mute = true;
     let mut present = ImageSet::empty(count);
     let mut conflicting = ImageSet::empty(count);
+    let mut strong_present = vec![0u32; count];
+    let mut strong = 0;
     for (symbol, evidence) in telling_symbols(summary) {
         is_mute = false;
+        let is_strong = evidence == Evidence::Strong && symbol.size != 0;
+        strong += is_strong as u32;
         for &Seen { image, size, is_global } in seen.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
             if size == symbol.size {
                 present.insert(image as usize);
+                strong_present[image as usize] += (is_strong && is_global) as u32;
             } else if evidence == Evidence::Strong && is_global && size != 0 && symbol.size != 0 {
                 // A strong name is defined once in a program: this one was defined by another object.
                 conflicting.insert(image as usize);
@@ -123,12 +204,14 @@ fn members_of(
         }
     }
     if is_mute {
-        return ImageSet::full(count);
+        return (ImageSet::full(count), ImageSet::empty(count));
     }
     let mut members = ImageSet::empty(count);
     present.iter().filter(|&image| !conflicting.contains(image)).for_each(|image| members.insert(image));
+    let mut partial = ImageSet::empty(count);
+    members.iter().filter(|&image| strong_present[image] < strong).for_each(|image| partial.insert(image));
     members.extend(stripped);
-    members
+    (members, partial)
 }
 
 /// Programs that may load any library of the project while they run.

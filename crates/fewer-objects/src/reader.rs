@@ -397,7 +397,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let offset = (symbol.value as i64).wrapping_add(relocation.addend);
         match symbol.place {
             Place::Section(section) => match self.roles[section] {
-                Role::Merged => self.merged_label(section, offset, relocation.kind, out),
+                Role::Merged => self.merged_label(section, &symbol, relocation, out),
                 Role::Element(element) => {
                     self.element_label(element, relocation, offset, out, depth);
                     references.push(Reference::Element(element));
@@ -441,12 +441,20 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         out.extend_from_slice(&offset.to_le_bytes());
     }
 
-    /// The entry of a mergeable section that is referred to. On x86-64 a place relative to the instruction
-    /// lies 4 to 8 bytes past the addend, as an immediate may follow: every entry it may mean is taken.
-    fn merged_label(&self, section: usize, offset: i64, kind: u32, out: &mut Vec<u8>) {
+    /// The entry of a mergeable section that is referred to. On x86-64 a place relative to the instruction lies 4
+    /// to 8 bytes past the addend, as an immediate may follow. A symbol of the entry itself settles which; from a
+    /// section's symbol every entry it may mean is taken.
+    fn merged_label(&self, section: usize, symbol: &Symbol<'_>, relocation: &Relocation, out: &mut Vec<u8>) {
         let section = &self.file.sections[section];
-        let relative = self.file.machine == Machine::X86_64 && is_pc_relative(kind);
-        let (first, last) = if relative { (offset + 4, offset + 8) } else { (offset, offset) };
+        let offset = (symbol.value as i64).wrapping_add(relocation.addend);
+        let relative = self.file.machine == Machine::X86_64 && is_pc_relative(relocation.kind);
+        let (first, last) = match relative {
+            true if symbol.kind != STT_SECTION && (-8..=-4).contains(&relocation.addend) => {
+                (symbol.value as i64, symbol.value as i64)
+            }
+            true => (offset.saturating_add(4), offset.saturating_add(8)),
+            false => (offset, offset),
+        };
         let size = section.data.len() as i64;
         out.extend_from_slice(b"M");
         if first < 0 || first >= size {

@@ -5,7 +5,7 @@
 use fewer_core::{Digest, Domain};
 
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 const NAME: Domain = Domain::new("symbol.name");
 

@@ -6,7 +6,7 @@ use crate::googletest::ListedTest;
 use crate::link::NamedDigest;
 use crate::summary::{Reader, Writer};
 
-const SURROUNDINGS_VERSION: u32 = 1;
+const SURROUNDINGS_VERSION: u32 = 2;
 const LISTING_VERSION: u32 = 1;
 
 /// Kinds of recorded blobs.
@@ -29,6 +29,8 @@ pub struct Surroundings {
     pub images: Vec<ImageSurroundings>,
     pub files: Vec<NamedDigest>,
     pub variables: Vec<NamedDigest>,
+    /// Objects that are not part of a linked file although its symbols would allow it: object and file.
+    pub exclusions: Vec<(String, String)>,
 }
 
 impl Surroundings {
@@ -43,6 +45,11 @@ impl Surroundings {
         }
         write_items(&mut out, &self.files);
         write_items(&mut out, &self.variables);
+        out.word(self.exclusions.len() as u32);
+        for (object, image) in &self.exclusions {
+            out.bytes(object.as_bytes());
+            out.bytes(image.as_bytes());
+        }
         out.0
     }
 
@@ -60,7 +67,8 @@ impl Surroundings {
         })?;
         let files = read_items(&mut input)?;
         let variables = read_items(&mut input)?;
-        Some(Surroundings { images, files, variables })
+        let exclusions = input.list(8, |input| Some((read_text(input)?, read_text(input)?)))?;
+        Some(Surroundings { images, files, variables, exclusions })
     }
 }
 
@@ -133,6 +141,7 @@ mod tests {
             }],
             files: vec![item("f")],
             variables: vec![],
+            exclusions: vec![("a.o".into(), "t".into())],
         };
         assert_eq!(Surroundings::decode(&surroundings.encode()), Some(surroundings.clone()));
         let bytes = surroundings.encode();

@@ -62,10 +62,12 @@ fn heading(test: &PlannedTest, result: &ResultView) -> String {
 fn failure(text: &mut String, test: &PlannedTest, result: &ResultView) {
     let _ = writeln!(text, "{}", heading(test, result));
     indent(text, &last_lines(&result.output_tail));
-    if let Some(message) = &result.message
-        && !result.output_tail.contains(message.trim())
-    {
-        indent(text, message);
+    if let Some(message) = &result.message {
+        // The framework prints the same text behind a first line of its own.
+        let body = message.split_once('\n').map_or(message.as_str(), |(_, body)| body);
+        if !result.output_tail.contains(body.trim()) {
+            indent(text, message);
+        }
     }
     indent(text, &paint(Tone::Faint, &format!("it ran because: {}", test.reason)));
     text.push('\n');

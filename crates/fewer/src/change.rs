@@ -13,14 +13,33 @@ use crate::record::recorded_graph;
 /// How many earlier states are built again for one explanation of a whole plan.
 const STATES: usize = 4;
 
+/// With which state the graph at hand is compared.
+#[derive(Clone, Copy)]
+pub enum Since {
+    /// Per test the state of its last outcome.
+    LastOutcome,
+    /// The newest state before this run recorded its own; `None` if there was none.
+    State(Option<StateId>),
+}
+
 /// Fills in, for the changed tests that are `wanted`, the path to the change.
-pub fn explain(store: &Store, graph: &Graph, plan: &mut Plan, wanted: impl Fn(&TestId) -> bool) {
+pub fn explain(
+    store: &Store,
+    graph: &Graph,
+    plan: &mut Plan,
+    since: Since,
+    wanted: impl Fn(&TestId) -> bool,
+) {
     let mut by_state: BTreeMap<StateId, Vec<usize>> = BTreeMap::new();
     for (index, test) in plan.tests.iter().enumerate() {
-        if matches!(test.reason, Reason::Changed { .. })
-            && wanted(&test.id)
-            && let Ok(Some(state)) = store.state_of_last_outcome(&test.id)
-        {
+        if !matches!(test.reason, Reason::Changed { .. }) || !wanted(&test.id) {
+            continue;
+        }
+        let state = match since {
+            Since::LastOutcome => store.state_of_last_outcome(&test.id).ok().flatten(),
+            Since::State(state) => state,
+        };
+        if let Some(state) = state {
             by_state.entry(state).or_default().push(index);
         }
     }

@@ -5,9 +5,9 @@ use std::fs;
 use anyhow::Context;
 use fewer_core::{Decision, Plan, Reason, Verdict};
 use fewer_report::{Counts, RunView, failures_text, junit_xml, plan_text, run_json, summary_text};
-use fewer_store::RunInfo;
+use fewer_store::{RunInfo, StateId};
 
-use crate::change;
+use crate::change::{self, Since};
 use crate::cli::{Format, Global, RunOptions};
 use crate::console::{Console, Verbosity};
 use crate::current::{Current, Prepared, prepare};
@@ -34,9 +34,10 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         console.say(plan_text(&readable_plan(&current.plan)).trim_end());
     }
     let wishes = Wishes { jobs: options.jobs, timeout: options.timeout };
+    let before = session.store().latest_state()?.map(|state| state.id);
     let (current, execution) = record_and_execute(&session, *current, &wishes)?;
     let code = exit_code(&current, &execution);
-    report(&session, &current, &execution, options)?;
+    report(&session, &current, &execution, before, options)?;
     if let Some(problem) = execution.problem {
         return Err(anyhow::Error::new(problem).context("not every outcome could be recorded"));
     }
@@ -48,7 +49,7 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
 fn explain(session: &Session<'_>, current: &mut Current, options: &RunOptions) {
     if options.format == Format::Json || session.console.is_verbose() {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut current.plan, |_| true);
+        change::explain(&session.store(), &current.graph, &mut current.plan, Since::LastOutcome, |_| true);
     }
 }
 
@@ -95,12 +96,13 @@ fn report(
     session: &Session<'_>,
     current: &Current,
     execution: &Execution,
+    before: Option<StateId>,
     options: &RunOptions,
 ) -> anyhow::Result<()> {
     let mut notes = current.notes.clone();
     notes.extend(execution.notes.iter().cloned());
     execution.notes.iter().for_each(|note| session.console.note(note));
-    let plan = explained_failures(session, current, execution);
+    let plan = explained_failures(session, current, execution, before);
     let timings = session.timings.phases();
     let view = RunView {
         plan: &current.plan,
@@ -134,14 +136,19 @@ fn report(
 }
 
 /// The plan for people, with the paths to the changes of the tests that failed.
-fn explained_failures(session: &Session<'_>, current: &Current, execution: &Execution) -> Plan {
+fn explained_failures(
+    session: &Session<'_>,
+    current: &Current,
+    execution: &Execution,
+    before: Option<StateId>,
+) -> Plan {
     let mut plan = current.plan.clone();
     let is_failed = |id: &_| execution.results.get(id).is_some_and(|result| result.verdict.is_failure());
     if !execution.interrupted
         && plan.tests.iter().any(|test| is_unexplained(&test.reason) && is_failed(&test.id))
     {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut plan, is_failed);
+        change::explain(&session.store(), &current.graph, &mut plan, Since::State(before), is_failed);
     }
     readable_plan(&plan)
 }

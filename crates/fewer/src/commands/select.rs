@@ -26,7 +26,13 @@ pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> a
     };
     if options.format == SelectFormat::Json || console.is_verbose() {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut current.plan, |_| true);
+        change::explain(
+            &session.store(),
+            &current.graph,
+            &mut current.plan,
+            change::Since::LastOutcome,
+            |_| true,
+        );
     }
     for note in &current.notes {
         console.note(note);

@@ -23,7 +23,13 @@ pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyh
     let id = resolve(&current.plan.tests, &options.test)?.id.clone();
     {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut current.plan, |test| *test == id);
+        change::explain(
+            &session.store(),
+            &current.graph,
+            &mut current.plan,
+            change::Since::LastOutcome,
+            |test| *test == id,
+        );
     }
     let Some(test) = current.plan.tests.iter().find(|test| test.id == id) else {
         unreachable!("the test was resolved from this plan");
