@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::cancel::Cancel;
+use crate::transcript::Transcript;
 
 /// How long a process may take to go after SIGTERM, before SIGKILL.
 const TERM_GRACE: Duration = Duration::from_secs(2);
@@ -30,6 +31,22 @@ pub(crate) trait Watcher {
     fn deadline(&self) -> Option<Instant>;
     /// The process is being stopped: what it prints from now on is no longer its free will.
     fn stopping(&mut self) {}
+}
+
+/// Collects what a process prints to standard error while its standard output goes to a file, up to a deadline.
+pub(crate) struct ErrorOutput {
+    pub(crate) transcript: Transcript,
+    pub(crate) deadline: Instant,
+}
+
+impl Watcher for ErrorOutput {
+    fn output(&mut self, bytes: &[u8]) {
+        self.transcript.push(bytes);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Some(self.deadline)
+    }
 }
 
 /// How a process is connected and cleaned up after.

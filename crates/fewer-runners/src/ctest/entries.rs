@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{CtestError, CtestErrorKind};
 use crate::cancel::Cancel;
-use crate::process::{Exit, Leftovers, Stop, Streams, Watcher, supervise};
+use crate::process::{ErrorOutput, Exit, Leftovers, Stop, Streams, supervise};
 use crate::program::TestProgram;
 use crate::transcript::Transcript;
 
@@ -189,21 +189,6 @@ impl Environment {
             None if self.removed.contains(name) => String::new(),
             None => env::var(name).unwrap_or_default(),
         }
-    }
-}
-
-struct ErrorOutput {
-    transcript: Transcript,
-    deadline: Instant,
-}
-
-impl Watcher for ErrorOutput {
-    fn output(&mut self, bytes: &[u8]) {
-        self.transcript.push(bytes);
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        Some(self.deadline)
     }
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::invocation;
 use super::report::Report;
 use crate::cancel::Cancel;
-use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, supervise};
+use crate::process::{ErrorOutput, Exit, Leftovers, ProcessEnd, Stop, Streams, supervise};
 use crate::program::TestProgram;
 use crate::transcript::Transcript;
 
@@ -92,22 +92,6 @@ fn listed(
     let noise = printed(nothing, directory.path(), timeout, cancel)?;
     from_text(&full, &noise)
         .map_err(|explanation| ListErrorKind::NoList { explanation, output_tail: tail_of(&full) })
-}
-
-/// Collects standard error while the list goes to a file.
-struct ErrorOutput {
-    transcript: Transcript,
-    deadline: Instant,
-}
-
-impl Watcher for ErrorOutput {
-    fn output(&mut self, bytes: &[u8]) {
-        self.transcript.push(bytes);
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        Some(self.deadline)
-    }
 }
 
 /// What the command prints to standard output, if it succeeds.
