@@ -1,34 +1,47 @@
 //! Whether an object is really in a linked file, by comparing bytes: asked only where symbols leave it open.
 //! Places that the linker fills in, and what it may rewrite around them, are not compared.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
+use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 
 use crate::foreign::Layout;
 use crate::membership::{Contested, Exclusion};
-use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation};
+use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, Symbol};
 use crate::scan::{BuildTree, map_file};
 use crate::summary::NameKey;
 
-/// The contested objects whose code is not what the linked file holds.
+/// The contested objects whose code is not what the linked file holds. Every file is mapped and parsed once,
+/// however many contests it is in.
 pub fn exclusions(build_directory: &Path, tree: &BuildTree, contested: &[Contested]) -> Vec<Exclusion> {
+    let mut images: BTreeMap<usize, Option<Mmap>> = BTreeMap::new();
+    for contest in contested {
+        let path = || build_directory.join(&tree.images[contest.image].name);
+        images.entry(contest.image).or_insert_with(|| map_file(&path()).ok());
+    }
+    let layouts: BTreeMap<usize, Layout<'_>> =
+        images.iter().filter_map(|(image, bytes)| Some((*image, Layout::of(bytes.as_deref()?)?))).collect();
     contested
-        .iter()
-        .filter(|contest| is_refuted(build_directory, tree, contest).unwrap_or(false))
+        .chunk_by(|a, b| a.object == b.object)
+        .flat_map(|contests| refuted(build_directory, tree, contests, &layouts).unwrap_or_default())
         .map(|contest| (tree.objects[contest.object].name.clone(), tree.images[contest.image].name.clone()))
         .collect()
 }
 
-/// Whether some contested name has other bytes in the file than in the object. `None` if either cannot be read.
-fn is_refuted(build_directory: &Path, tree: &BuildTree, contest: &Contested) -> Option<bool> {
-    let image = &tree.images[contest.image];
-    let image_bytes = map_file(&build_directory.join(&image.name)).ok()?;
-    let layout = Layout::of(&image_bytes)?;
-    let (path, member) = match tree.objects[contest.object].name.split_once('(') {
+/// Those of one object's contests that it loses. `None` if the object cannot be read.
+fn refuted<'c>(
+    build_directory: &Path,
+    tree: &BuildTree,
+    contests: &'c [Contested],
+    layouts: &BTreeMap<usize, Layout<'_>>,
+) -> Option<Vec<&'c Contested>> {
+    let name = &tree.objects[contests.first()?.object].name;
+    let (path, member) = match name.split_once('(') {
         Some((archive, member)) => (archive, Some(member.strip_suffix(')')?)),
-        None => (tree.objects[contest.object].name.as_str(), None),
+        None => (name.as_str(), None),
     };
     let object_file = map_file(&build_directory.join(path)).ok()?;
     let object_bytes = match member {
@@ -36,23 +49,40 @@ fn is_refuted(build_directory: &Path, tree: &BuildTree, contest: &Contested) -> 
         None => &object_file[..],
     };
     let object = ElfFile::parse(object_bytes).ok()?;
-    for symbol in object.symbols.iter().filter(|symbol| symbol.binding == Binding::Global) {
-        let key = NameKey::of(symbol.name);
-        let Place::Section(section) = symbol.place else { continue };
-        if contest.names.binary_search(&key).is_err() || object.sections[section].is_nobits() {
-            continue;
+    let bodies = strong_bodies(&object);
+    let is_lost = |contest: &&Contested| {
+        let Some(layout) = layouts.get(&contest.image) else { return false };
+        bodies.iter().any(|body| {
+            let symbols = tree.images[contest.image].summary.symbols_named(body.key);
+            let mut there = symbols.iter().filter_map(|symbol| layout.body(symbol)).peekable();
+            contest.names.binary_search(&body.key).is_ok()
+                && there.peek().is_some()
+                && !there.any(|(linked, _)| equal_outside(body.bytes, linked, &body.open))
+        })
+    };
+    Some(contests.iter().filter(is_lost).collect())
+}
+
+/// A strong definition of an object, and the places in it that the linker may change.
+struct Body<'d> {
+    key: NameKey,
+    bytes: &'d [u8],
+    open: Vec<Range<usize>>,
+}
+
+fn strong_bodies<'d>(object: &ElfFile<'d>) -> Vec<Body<'d>> {
+    let body = |symbol: &Symbol<'d>| {
+        let Place::Section(section) = symbol.place else { return None };
+        if symbol.binding != Binding::Global || object.sections[section].is_nobits() {
+            return None;
         }
-        let range = symbol.value as usize..(symbol.value as usize).checked_add(symbol.size as usize)?;
-        let Some(own) = object.sections[section].data.get(range.clone()) else { continue };
+        let start = usize::try_from(symbol.value).ok()?;
+        let range = start..start.checked_add(usize::try_from(symbol.size).ok()?)?;
+        let bytes = object.sections[section].data.get(range.clone())?;
         let open = open_places(object.machine, object.relocations(section), &range);
-        let is_same = |linked: &[u8]| equal_outside(own, linked, &open);
-        let mut there =
-            image.summary.symbols_named(key).iter().filter_map(|symbol| layout.body(symbol)).peekable();
-        if there.peek().is_some() && !there.any(|(linked, _)| is_same(linked)) {
-            return Some(true);
-        }
-    }
-    Some(false)
+        Some(Body { key: NameKey::of(symbol.name), bytes, open })
+    };
+    object.symbols.iter().filter_map(body).collect()
 }
 
 fn member_of<'d>(archive: &'d [u8], wanted: &str) -> Option<&'d [u8]> {
