@@ -8,6 +8,7 @@ pub mod digest;
 pub mod explain;
 pub mod fingerprint;
 pub mod graph;
+pub mod history;
 pub mod outcome;
 pub mod plan;
 pub mod selection;
@@ -17,7 +18,10 @@ pub use digest::{Digest, DigestBuilder, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
 pub use fingerprint::Fingerprints;
 pub use graph::{ElementId, Graph, GraphBuilder, Mapping, TestNode};
+pub use history::{CommitGraph, CommitGraphBuilder, CommitIndex, Dominators};
 pub use outcome::{Outcome, RecordedOutcome, Verdict};
-pub use plan::{Candidate, Decision, Plan, PlannedTest, Policy, Reason, TestRecord, plan};
+pub use plan::{
+    Candidate, Decision, Plan, PlannedTest, Policy, Reason, Scope, StrategyChoice, TestRecord, plan,
+};
 pub use selection::{Snapshot, tts};
 pub use test_id::TestId;

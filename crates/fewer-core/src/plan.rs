@@ -1,6 +1,7 @@
 //! The plan: every test is run, reused or left out, with the reason and its evidence. A pure decision over
 //! fingerprints and recorded outcomes; running and recording are done elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -18,8 +19,7 @@ pub const FAILURE_MEMORY: u32 = 10;
 /// What the user wants beyond the fingerprints.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// Run every test, whatever is recorded.
-    pub all: bool,
+    pub scope: Scope,
     /// Tests that always run.
     pub always: Patterns,
     /// A test that failed within this many recorded states runs again.
@@ -28,8 +28,34 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { all: false, always: Patterns::default(), failure_memory: FAILURE_MEMORY }
+        Policy { scope: Scope::Fingerprints, always: Patterns::default(), failure_memory: FAILURE_MEMORY }
     }
+}
+
+/// What decides, beside failures, flakiness and the user's own list.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Scope {
+    /// The outcomes recorded for each test's fingerprint, wherever they were seen.
+    #[default]
+    Fingerprints,
+    /// The user asked for every test.
+    All,
+    /// Nothing can be told, so every test runs.
+    Everything { cause: String },
+    /// A strategy over the history of commits.
+    Strategy(StrategyChoice),
+}
+
+/// What a strategy over the history says of a state's tests.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StrategyChoice {
+    /// Example: `s1`.
+    pub strategy: &'static str,
+    /// The selected tests, each with the cause in words.
+    pub selected: BTreeMap<TestId, String>,
+    /// Why the others need not run even where no outcome is recorded for what they reach, in words; where
+    /// nothing says so, they run.
+    pub unaffected: Option<String>,
 }
 
 /// A test of the state at hand.
@@ -78,8 +104,14 @@ pub enum Reason {
     Unmapped { cause: String },
     /// The user asked for every test.
     All,
+    /// Nothing can be told about any test.
+    Everything { cause: String },
+    /// A strategy over the history selects it.
+    Selected { strategy: &'static str, cause: String },
     /// It passed with everything it can reach as it is now.
     Passed { from: RecordedOutcome },
+    /// A strategy over the history does not select it; no outcome is recorded for what it reaches.
+    Unaffected { strategy: &'static str, cause: String },
     /// The framework does not run it.
     Disabled,
 }
@@ -114,8 +146,10 @@ impl Reason {
             | Reason::Inconclusive { .. }
             | Reason::Always { .. }
             | Reason::Unmapped { .. }
-            | Reason::All => Decision::Run,
-            Reason::Passed { .. } => Decision::Reuse,
+            | Reason::All
+            | Reason::Everything { .. }
+            | Reason::Selected { .. } => Decision::Run,
+            Reason::Passed { .. } | Reason::Unaffected { .. } => Decision::Reuse,
             Reason::Disabled => Decision::LeftOut,
         }
     }
@@ -132,7 +166,10 @@ impl Reason {
             Reason::Always { .. } => "always",
             Reason::Unmapped { .. } => "unmapped",
             Reason::All => "all",
+            Reason::Everything { .. } => "everything",
+            Reason::Selected { .. } => "selected",
             Reason::Passed { .. } => "passed",
+            Reason::Unaffected { .. } => "unaffected",
             Reason::Disabled => "disabled",
         }
     }
@@ -172,9 +209,12 @@ impl fmt::Display for Reason {
             Reason::Always { pattern } => write!(f, "listed as always: '{pattern}'"),
             Reason::Unmapped { cause } => write!(f, "always runs: {cause}"),
             Reason::All => write!(f, "all tests were asked for"),
+            Reason::Everything { cause } => write!(f, "everything runs: {cause}"),
+            Reason::Selected { strategy, cause } => write!(f, "selected by {strategy}: {cause}"),
             Reason::Passed { from } => {
                 write!(f, "nothing it can reach has changed since it passed ({})", seen(from))
             }
+            Reason::Unaffected { strategy, cause } => write!(f, "not selected by {strategy}: {cause}"),
             Reason::Disabled => write!(f, "disabled in the source"),
         }
     }
@@ -260,8 +300,10 @@ fn decide(
     if candidate.disabled {
         return Reason::Disabled;
     }
-    if policy.all {
-        return Reason::All;
+    match &policy.scope {
+        Scope::All => return Reason::All,
+        Scope::Everything { cause } => return Reason::Everything { cause: cause.clone() },
+        Scope::Fingerprints | Scope::Strategy(_) => {}
     }
     if let Mapping::Unmapped { cause } = &candidate.mapping {
         return Reason::Unmapped { cause: cause.clone() };
@@ -269,6 +311,37 @@ fn decide(
     if let Some(pattern) = policy.always.matching(&candidate.id) {
         return Reason::Always { pattern: pattern.to_string() };
     }
+    let by_fingerprint = decide_by_fingerprint(candidate, record, explain, policy);
+    match &policy.scope {
+        Scope::Strategy(choice) => decide_by_strategy(candidate, by_fingerprint, choice),
+        Scope::Fingerprints | Scope::All | Scope::Everything { .. } => by_fingerprint,
+    }
+}
+
+/// A strategy says which tests can have another outcome; a failure that is known runs again all the same.
+fn decide_by_strategy(candidate: &Candidate, by_fingerprint: Reason, choice: &StrategyChoice) -> Reason {
+    let strategy = choice.strategy;
+    if matches!(
+        by_fingerprint,
+        Reason::FailedLast { .. } | Reason::FailedRecently { .. } | Reason::Flaky { .. }
+    ) {
+        return by_fingerprint;
+    }
+    match (choice.selected.get(&candidate.id), &choice.unaffected) {
+        (Some(cause), _) => Reason::Selected { strategy, cause: cause.clone() },
+        (None, Some(cause)) if by_fingerprint.decision() == Decision::Run => {
+            Reason::Unaffected { strategy, cause: cause.clone() }
+        }
+        (None, Some(_) | None) => by_fingerprint,
+    }
+}
+
+fn decide_by_fingerprint(
+    candidate: &Candidate,
+    record: TestRecord,
+    explain: &impl Fn(&TestId) -> Option<Explanation>,
+    policy: &Policy,
+) -> Reason {
     let TestRecord { same_fingerprint, last, last_failure } = record;
     let Some(last) = last else { return Reason::New };
     let newest = |wanted: fn(Verdict) -> bool| {
@@ -386,9 +459,35 @@ mod tests {
     }
 
     #[test]
+    fn a_strategy_adds_to_what_is_known_and_leaves_out_only_what_it_vouches_for() {
+        use Verdict::*;
+        let choice = |selected: bool, unaffected: Option<&str>| Policy {
+            scope: Scope::Strategy(StrategyChoice {
+                strategy: "s1",
+                selected: selected.then(|| (TestId::new("t", "S.N"), "it differs".into())).into_iter().collect(),
+                unaffected: unaffected.map(str::to_string),
+            }),
+            ..Policy::default()
+        };
+        let (passed, failed) = ([outcome(Passed, 1, 20)], [outcome(Failed, 1, 0)]);
+        for (outcomes, selected, unaffected, expected) in [
+            (&passed[..], true, None, "selected"),
+            (&passed, false, None, "passed"),
+            (&passed, false, Some("vouched for"), "passed"),
+            (&failed, false, Some("vouched for"), "failed-last"),
+            (&[], false, None, "new"),
+            (&[], false, Some("vouched for"), "unaffected"),
+        ] {
+            assert_eq!(reason(outcomes, &choice(selected, unaffected)), expected, "{outcomes:?} {selected}");
+        }
+        let everything = Policy { scope: Scope::Everything { cause: "shallow".into() }, ..Policy::default() };
+        assert_eq!(reason(&passed, &everything), "everything");
+    }
+
+    #[test]
     fn all_and_always_run_what_would_be_reused() {
         let passed = [outcome(Verdict::Passed, 1, 0)];
-        let all = Policy { all: true, ..Policy::default() };
+        let all = Policy { scope: Scope::All, ..Policy::default() };
         assert_eq!(reason(&passed, &all), "all");
         for pattern in ["S.N", "S.*", "t::*", "*"] {
             let always = Patterns::parse(&[pattern.to_string()]).unwrap();
