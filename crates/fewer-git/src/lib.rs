@@ -1,14 +1,34 @@
-//! What fewer needs to know of a git working tree: the commit, the content on top of it, the files, a diff. It
-//! asks the `git` program and changes nothing; a project without git, or a machine without it, is not an error.
+//! What fewer needs to know of a git working tree (the commit, the content on top of it, the files, a diff) and of
+//! a repository's history (`Repository`, `History`). It asks the `git` program and changes nothing; a project
+//! without git, or a machine without it, is not an error.
 
 mod command;
+mod commit_log;
+mod history;
+mod object_hash;
+mod operation;
+mod origin;
+mod patch_id;
+mod rehearsal;
+mod repository;
+mod statistics;
 mod status;
+mod tree;
 
 use std::path::{Path, PathBuf};
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 
 pub use command::{GitError, GitErrorKind};
+pub use commit_log::{CommitLog, CommitRecord, Mention, Scope};
+pub use history::{History, Tips};
+pub use object_hash::{CommitHash, NotAHash, ObjectFormat, ObjectHash};
+pub use operation::{InProgress, Operation};
+pub use origin::{Evidence, Origin, PatchIds, Recognised, Recognition, Redo, Redoing, Source};
+pub use rehearsal::{Attempt, Progress, Rehearsal, Rehearsed};
+pub use repository::{Condition, HistoryError, Range, Repository};
+pub use statistics::{AutoMerges, FirstParents, HistoryStatistics, RedoneMerges};
+pub use tree::{Blobs, Changes, FileMode, TreeChange, TreeContent, TreeEntry};
 
 use command::git;
 
