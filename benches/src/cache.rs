@@ -14,6 +14,16 @@ use crate::measure;
 
 const PROJECT: Domain = Domain::new("bench.project");
 
+/// Where generated inputs are kept.
+pub fn user_cache() -> Result<PathBuf> {
+    let cache = match (std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
+        (Some(cache), _) if !cache.is_empty() => PathBuf::from(cache),
+        (_, Some(home)) => PathBuf::from(home).join(".cache"),
+        (_, None) => bail!("neither XDG_CACHE_HOME nor HOME is set; set one to say where to build"),
+    };
+    Ok(cache.join("fewer").join("bench"))
+}
+
 /// A project whose files and build outputs exist, locked against other benchmarks until dropped.
 #[derive(Debug)]
 pub struct Built {
@@ -25,12 +35,7 @@ pub struct Built {
 impl Built {
     /// Below `XDG_CACHE_HOME` or `~/.cache`.
     pub fn in_user_cache(project: Project) -> Result<Built> {
-        let cache = match (std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
-            (Some(cache), _) if !cache.is_empty() => PathBuf::from(cache),
-            (_, Some(home)) => PathBuf::from(home).join(".cache"),
-            (_, None) => bail!("neither XDG_CACHE_HOME nor HOME is set; set one to say where to build"),
-        };
-        Built::below(&cache.join("fewer").join("bench"), project)
+        Built::below(&user_cache()?, project)
     }
 
     /// Writes what is missing or differs, and builds what is out of date.

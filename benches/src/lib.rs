@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod cache;
 pub mod fingerprints;
 pub mod generate;
+pub mod history;
 pub mod link;
 pub mod measure;
 pub mod random;

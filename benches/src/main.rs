@@ -11,19 +11,23 @@ use fewer_bench::analysis::{self, Findings};
 use fewer_bench::cache::Built;
 use fewer_bench::fingerprints::{self, Samples, Shape};
 use fewer_bench::generate::{DEVELOPER_FLAGS, Parameters, Project};
+use fewer_bench::history::{self, Loaded, Redone, Repository};
 use fewer_bench::link;
 use fewer_bench::measure::{self, Spread, Usage};
 use fewer_bench::report::{ProjectSize, Report, Unit};
 
 const ELEMENTS: usize = 1_000_000;
 const REFERENCES: usize = 10_000_000;
+const COMMITS: usize = 200_000;
+/// How many of them are redone.
+const MERGES: usize = 2_000;
 
 /// Measures fewer against its targets.
 #[derive(Parser)]
 #[command(name = "analysis", bin_name = "cargo bench -p fewer-bench --")]
 struct Arguments {
     /// Measure only these parts.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Link, Part::Analysis, Part::Fingerprints])]
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Link, Part::Analysis, Part::Fingerprints, Part::History])]
     only: Vec<Part>,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -54,6 +58,8 @@ enum Part {
     Analysis,
     /// Fingerprinting large random graphs.
     Fingerprints,
+    /// Loading a history of many commits, against git listing it.
+    History,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,6 +75,12 @@ enum Work {
     Analyse { build: PathBuf, listings: PathBuf, store: PathBuf },
     #[command(hide = true)]
     Fingerprints { shape: Shape },
+    #[command(hide = true)]
+    LoadHistory { repository: PathBuf },
+    #[command(hide = true)]
+    Recognise { repository: PathBuf },
+    #[command(hide = true)]
+    RedoMerges { merges: usize, repository: PathBuf },
 }
 
 fn main() -> Result<ExitCode> {
@@ -80,6 +92,15 @@ fn main() -> Result<ExitCode> {
         Some(Work::Fingerprints { shape }) => {
             let samples = fingerprints::sample(*shape, ELEMENTS, REFERENCES, 5);
             println!("{}", serde_json::to_string(&samples)?);
+        }
+        Some(Work::LoadHistory { repository }) => {
+            println!("{}", serde_json::to_string(&history::load(repository)?)?);
+        }
+        Some(Work::Recognise { repository }) => {
+            println!("{}", serde_json::to_string(&history::recognise(repository)?)?);
+        }
+        Some(Work::RedoMerges { repository, merges }) => {
+            println!("{}", serde_json::to_string(&history::redo_merges(repository, *merges)?)?);
         }
         None if !arguments.bench => eprintln!("nothing is measured without --bench; use `cargo bench`"),
         None => return run(&arguments),
@@ -107,6 +128,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     if wants(Part::Fingerprints) {
         measure_fingerprints(Shape::Layered, &mut report)?;
         measure_fingerprints(Shape::Random, &mut report)?;
+    }
+    if wants(Part::History) {
+        measure_history(arguments.repeats, &mut report)?;
     }
     match arguments.format {
         Format::Table => print!("{}", report.table()),
@@ -224,6 +248,70 @@ fn measure_fingerprints(shape: Shape, report: &mut Report) -> Result<()> {
     report.add(&format!("fingerprints, {graph}"), Unit::CpuSeconds, seconds, None);
     let ratio = Spread::of_paired_ratios(&samples.fingerprints, &samples.traversal);
     report.add(&format!("fingerprints / traversal, {name}"), Unit::Ratio, ratio, Some(6.0));
+    Ok(())
+}
+
+fn measure_history(repeats: u16, report: &mut Report) -> Result<()> {
+    let repository = Repository::in_user_cache(COMMITS)?;
+    for is_indexed in [false, true] {
+        repository.index(is_indexed)?;
+        let with = if is_indexed { "with a commit-graph file" } else { "without a commit-graph file" };
+        let (mut listing, mut loading, mut recognising, mut bytes) = (vec![], vec![], vec![], vec![]);
+        for repeat in 0..=repeats {
+            eprintln!("a history of {COMMITS} commits {with} ({repeat} of {repeats})");
+            let listed = repository.list()?.cpu;
+            let (loaded_in, loaded) = repository.measured::<Loaded>(itself()?.arg("load-history"))?;
+            ensure!(loaded.commits == COMMITS, "{} of {COMMITS} commits were loaded", loaded.commits);
+            ensure!(loaded.merges == repository.merges, "{} of {} merges", loaded.merges, repository.merges);
+            ensure!(loaded.dominated > COMMITS / 2, "{} commits have a dominator", loaded.dominated);
+            let (recognised_in, merges) = repository.measured::<usize>(itself()?.arg("recognise"))?;
+            ensure!(merges == repository.merges, "{merges} of {} merges were recognised", repository.merges);
+            // The first round only warms up.
+            if repeat > 0 {
+                listing.push(listed);
+                loading.push(loaded_in.cpu);
+                recognising.push(recognised_in.cpu);
+                bytes.push(loaded.peak_bytes as f64 / COMMITS as f64);
+            }
+        }
+        let seconds = |samples| Spread::of_seconds(samples);
+        let ratio = |samples| Spread::of_paired_ratios(samples, &listing);
+        report.add(
+            &format!("git rev-list --parents --all, {with}"),
+            Unit::CpuSeconds,
+            seconds(&listing),
+            None,
+        );
+        report.add(&format!("graph and dominators, {with}"), Unit::CpuSeconds, seconds(&loading), None);
+        report.add(
+            &format!("graph and dominators / git rev-list, {with}"),
+            Unit::Ratio,
+            ratio(&loading),
+            Some(2.0),
+        );
+        report.add(
+            &format!("kinds of all commits / git rev-list, {with}"),
+            Unit::Ratio,
+            ratio(&recognising),
+            None,
+        );
+        report.add(&format!("peak memory per commit, {with}"), Unit::Bytes, Spread::of(bytes), None);
+    }
+    measure_merges(&repository, repeats, report)
+}
+
+fn measure_merges(repository: &Repository, repeats: u16, report: &mut Report) -> Result<()> {
+    let mut seconds = Vec::new();
+    for repeat in 1..=repeats {
+        eprintln!("redoing {MERGES} merges ({repeat} of {repeats})");
+        let mut command = itself()?;
+        let (used, redone) =
+            repository.measured::<Redone>(command.arg("redo-merges").arg(MERGES.to_string()))?;
+        let Redone { merges, edited, manual } = redone;
+        ensure!(merges == MERGES && edited == manual && edited > 0, "not what was generated: {redone:?}");
+        seconds.push(used.cpu.as_secs_f64() / MERGES as f64);
+    }
+    report.add("redoing one merge", Unit::CpuSeconds, Spread::of(seconds), None);
     Ok(())
 }
 

@@ -121,6 +121,7 @@ impl Unit {
         match self {
             Unit::Ratio => format!("{value:.3}"),
             Unit::CpuSeconds => format!("{value:.3} s"),
+            Unit::Bytes if value < 1e4 => format!("{value:.0} B"),
             Unit::Bytes => format!("{:.1} MB", value / 1e6),
         }
     }
