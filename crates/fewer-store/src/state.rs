@@ -130,14 +130,13 @@ impl Store {
         Ok(self.states(1)?.into_iter().next())
     }
 
-    /// The newest state of a commit: a clean one where there is any, else one with local changes on top of it.
-    pub fn latest_state_of_commit(&self, commit: &str) -> Result<Option<StateInfo>, StoreError> {
+    /// The states of a commit without local changes, newest first.
+    pub fn clean_states_of_commit(&self, commit: &str) -> Result<Vec<StateInfo>, StoreError> {
         self.read(|connection| {
-            let state = connection
-                .prepare_cached(&format!("{INFO} WHERE commit_id = ? ORDER BY dirty, recency DESC LIMIT 1"))?
-                .query_row([commit], info)
-                .optional()?;
-            Ok(state)
+            let mut statement = connection
+                .prepare_cached(&format!("{INFO} WHERE commit_id = ? AND NOT dirty ORDER BY recency DESC"))?;
+            let states = statement.query_map([commit], info)?.collect::<Result<_, _>>()?;
+            Ok(states)
         })
     }
 

@@ -77,7 +77,7 @@ fn a_store_of_schema_1_is_migrated_with_all_that_is_in_it() {
     project.database().execute_batch(SCHEMA_1).unwrap();
     let store = project.store();
 
-    let state = store.latest_state_of_commit("c1").unwrap().unwrap();
+    let state = store.latest_state().unwrap().unwrap();
     assert!(state.dirty);
     assert_eq!(store.state(state.id).unwrap().manifest[0].name, "a.o");
     let records = store.records(&[(test("A"), Digest(1)), (test("B"), Digest(1))]).unwrap();

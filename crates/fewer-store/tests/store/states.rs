@@ -69,18 +69,18 @@ fn a_state_recorded_again_is_the_same_and_the_newest() {
 }
 
 #[test]
-fn a_commit_is_found_by_its_clean_state_before_one_with_local_changes() {
+fn a_commit_is_found_by_its_states_without_local_changes() {
     let project = Project::new();
     let store = project.store();
-    assert_eq!(store.latest_state_of_commit("c1").unwrap(), None);
-    let dirty = StateRecord { dirty: true, worktree: Digest(8), ..state("c1", &[("A", 1)]) };
-    let dirty = store.record_state(&dirty).unwrap();
-    assert_eq!(store.latest_state_of_commit("c1").unwrap().unwrap().id, dirty);
-    let clean = store.record_state(&state("c1", &[("A", 1)])).unwrap();
-    store.record_state(&StateRecord { dirty: true, ..state("c1", &[("A", 3)]) }).unwrap();
+    let found = |commit: &str| -> Vec<StateId> {
+        store.clean_states_of_commit(commit).unwrap().into_iter().map(|state| state.id).collect()
+    };
+    store.record_state(&StateRecord { dirty: true, worktree: Digest(8), ..state("c1", &[("A", 1)]) }).unwrap();
+    assert_eq!(found("c1"), []);
+    let first = store.record_state(&state("c1", &[("A", 1)])).unwrap();
+    let second = store.record_state(&state("c1", &[("A", 3)])).unwrap();
     store.record_state(&state("c2", &[("A", 1)])).unwrap();
-    let found = store.latest_state_of_commit("c1").unwrap().unwrap();
-    assert_eq!((found.id, found.dirty, found.commit.as_deref()), (clean, false, Some("c1")));
+    assert_eq!(found("c1"), [second, first]);
 }
 
 #[test]
