@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, DigestBuilder, Domain};
-use crate::graph::{ElementId, Graph, TestNode};
+use crate::graph::{ElementId, Graph, Referrers, TestNode};
 use crate::test_id::TestId;
 
 const REFERENCES: Domain = Domain::new("explain.references");
@@ -195,12 +195,7 @@ fn classify(old: &Graph, new: &Graph) -> Vec<Option<ChangeKind>> {
 
 /// A breadth-first walk against the references, from all changes at once.
 fn ways_to_changes(graph: &Graph, kinds: &[Option<ChangeKind>]) -> (Vec<u32>, Vec<u32>) {
-    let mut referrers: Vec<Vec<u32>> = vec![Vec::new(); graph.element_count()];
-    for element in graph.elements() {
-        for target in graph.references(element) {
-            referrers[target.index()].push(element.0);
-        }
-    }
+    let referrers = Referrers::of(graph);
     let mut distance = vec![NONE; graph.element_count()];
     let mut next = vec![NONE; graph.element_count()];
     let mut queue: VecDeque<u32> = VecDeque::new();
@@ -211,11 +206,11 @@ fn ways_to_changes(graph: &Graph, kinds: &[Option<ChangeKind>]) -> (Vec<u32>, Ve
         }
     }
     while let Some(element) = queue.pop_front() {
-        for &referrer in &referrers[element as usize] {
-            if distance[referrer as usize] == NONE {
-                distance[referrer as usize] = distance[element as usize] + 1;
-                next[referrer as usize] = element;
-                queue.push_back(referrer);
+        for referrer in referrers.of_element(ElementId(element)) {
+            if distance[referrer.index()] == NONE {
+                distance[referrer.index()] = distance[element as usize] + 1;
+                next[referrer.index()] = element;
+                queue.push_back(referrer.0);
             }
         }
     }

@@ -164,6 +164,40 @@ impl GraphBuilder {
     }
 }
 
+/// The references of a graph, backwards: who refers to an element.
+#[derive(Clone, Debug)]
+pub struct Referrers {
+    offsets: Vec<u32>,
+    sources: Vec<ElementId>,
+}
+
+impl Referrers {
+    pub fn of(graph: &Graph) -> Referrers {
+        let mut offsets = vec![0u32; graph.element_count() + 1];
+        for target in &graph.targets {
+            offsets[target.index() + 1] += 1;
+        }
+        for index in 1..offsets.len() {
+            offsets[index] += offsets[index - 1];
+        }
+        let mut next = offsets.clone();
+        let mut sources = vec![ElementId(0); graph.reference_count()];
+        for element in graph.elements() {
+            for target in graph.references(element) {
+                sources[next[target.index()] as usize] = element;
+                next[target.index()] += 1;
+            }
+        }
+        Referrers { offsets, sources }
+    }
+
+    /// Sorted, without repetitions.
+    pub fn of_element(&self, element: ElementId) -> &[ElementId] {
+        let index = element.index();
+        &self.sources[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+}
+
 /// Edge pairs to one array of targets with an offset per source: a counting sort, then each row sorted and
 /// freed of repetitions.
 fn compress(elements: usize, references: &[(ElementId, ElementId)]) -> (Vec<u32>, Vec<ElementId>) {
@@ -239,6 +273,9 @@ mod tests {
         assert_eq!(graph.references(ids[1]), &[]);
         assert_eq!(graph.references(ids[2]), &[ids[2]]);
         assert_eq!(graph.name(ids[1]), "e1");
+        let referrers = Referrers::of(&graph);
+        assert_eq!(referrers.of_element(ids[2]), &[ids[0], ids[2]]);
+        assert_eq!(referrers.of_element(ids[0]), &[]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub mod test_id;
 pub use digest::{Digest, DigestBuilder, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
 pub use fingerprint::Fingerprints;
-pub use graph::{ElementId, Graph, GraphBuilder, Mapping, TestNode};
+pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, TestNode};
 pub use history::{CommitGraph, CommitGraphBuilder, CommitIndex, Dominators};
 pub use outcome::{Outcome, RecordedOutcome, Verdict};
 pub use plan::{

@@ -318,12 +318,16 @@ fn decide(
     }
 }
 
-/// A strategy says which tests can have another outcome; a failure that is known runs again all the same.
+/// A strategy says which tests can have another outcome; a failure that is known runs again all the same, and so
+/// does a test that never got as far as an outcome.
 fn decide_by_strategy(candidate: &Candidate, by_fingerprint: Reason, choice: &StrategyChoice) -> Reason {
     let strategy = choice.strategy;
     if matches!(
         by_fingerprint,
-        Reason::FailedLast { .. } | Reason::FailedRecently { .. } | Reason::Flaky { .. }
+        Reason::FailedLast { .. }
+            | Reason::FailedRecently { .. }
+            | Reason::Flaky { .. }
+            | Reason::Inconclusive { .. }
     ) {
         return by_fingerprint;
     }
@@ -464,7 +468,10 @@ mod tests {
         let choice = |selected: bool, unaffected: Option<&str>| Policy {
             scope: Scope::Strategy(StrategyChoice {
                 strategy: "s1",
-                selected: selected.then(|| (TestId::new("t", "S.N"), "it differs".into())).into_iter().collect(),
+                selected: selected
+                    .then(|| (TestId::new("t", "S.N"), "it differs".into()))
+                    .into_iter()
+                    .collect(),
                 unaffected: unaffected.map(str::to_string),
             }),
             ..Policy::default()
@@ -475,6 +482,7 @@ mod tests {
             (&passed, false, None, "passed"),
             (&passed, false, Some("vouched for"), "passed"),
             (&failed, false, Some("vouched for"), "failed-last"),
+            (&[outcome(Skipped, 1, 0)], true, None, "inconclusive"),
             (&[], false, None, "new"),
             (&[], false, Some("vouched for"), "unaffected"),
         ] {

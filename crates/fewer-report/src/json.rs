@@ -5,7 +5,7 @@ use fewer_core::{Decision, ElementChange, PlannedTest, RecordedOutcome, TestId, 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::view::{AffectedView, Counts, InputView, Phase, ProcessFailureView, RunView, WhyView};
+use crate::view::{AffectedView, Counts, InputView, Phase, ProcessFailureView, RunView, StrategyView, WhyView};
 
 /// Any serialisable body (an object) with its format in front.
 ///
@@ -33,7 +33,7 @@ struct TestDocument<'a> {
 }
 
 /// `fewer-plan/1`.
-pub fn plan_json(plan: &fewer_core::Plan, notes: &[String]) -> String {
+pub fn plan_json(plan: &fewer_core::Plan, strategy: &StrategyView, notes: &[String]) -> String {
     #[derive(Serialize)]
     struct Summary {
         total: usize,
@@ -45,9 +45,11 @@ pub fn plan_json(plan: &fewer_core::Plan, notes: &[String]) -> String {
     struct Body<'a> {
         tests: Vec<TestDocument<'a>>,
         summary: Summary,
+        strategy: &'a StrategyView,
         notes: &'a [String],
     }
     let body = Body {
+        strategy,
         tests: plan.tests.iter().map(planned).collect(),
         summary: Summary {
             total: plan.tests.len(),
@@ -74,6 +76,7 @@ pub fn run_json(view: &RunView<'_>) -> String {
     struct Body<'a> {
         tests: Vec<RunTest<'a>>,
         summary: Counts,
+        strategy: &'a StrategyView,
         process_failures: &'a [ProcessFailureView],
         interrupted: bool,
         notes: &'a [String],
@@ -88,6 +91,7 @@ pub fn run_json(view: &RunView<'_>) -> String {
     let body = Body {
         tests: view.plan.tests.iter().map(run_test).collect(),
         summary: view.counts,
+        strategy: view.strategy,
         process_failures: view.process_failures,
         interrupted: view.interrupted,
         notes: view.notes,

@@ -2,6 +2,7 @@
 //! shown is decided elsewhere, and where it goes (terminal, file) too. Colours are ANSI sequences; whoever prints
 //! takes them out where they are not wanted.
 
+mod history;
 mod json;
 mod junit;
 pub mod style;
@@ -9,10 +10,15 @@ mod table;
 mod text;
 mod view;
 
+pub use history::{
+    AnalysedView, AutoMergesView, GenerateView, GeneratedView, HistoryStatsView, KindView, LeftOutView, MainBranchView, ReplayView,
+    StepKind, StepView,
+};
 pub use json::{affected_json, document, plan_json, run_json, why_json};
 pub use junit::junit_xml;
 pub use table::Table;
 pub use text::{evidence_text, failures_text, plan_text, seconds, summary_text, why_text};
 pub use view::{
-    AffectedView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView, WhyView,
+    AffectedView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView,
+    StrategyView, WhyView,
 };

@@ -1,13 +1,30 @@
 //! What a report is made from: plain values, gathered by the command.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use fewer_core::{ElementChange, Plan, PlannedTest, RecordedOutcome, TestId, Verdict};
 use serde::Serialize;
 
+/// What decided about the tests.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StrategyView {
+    /// Example: `s-star`.
+    pub name: &'static str,
+    /// Why this one, in words.
+    pub because: String,
+}
+
+impl fmt::Display for StrategyView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "strategy {}: {}", self.name, self.because)
+    }
+}
+
 /// A finished (or interrupted) run.
 pub struct RunView<'a> {
     pub plan: &'a Plan,
+    pub strategy: &'a StrategyView,
     /// The tests that have an outcome of this run.
     pub results: &'a BTreeMap<TestId, ResultView>,
     pub process_failures: &'a [ProcessFailureView],

@@ -1,6 +1,6 @@
 //! From elements to the tests that can reach them, and from what people write to elements.
 
-use fewer_core::{ElementId, Graph, TestId};
+use fewer_core::{ElementId, Graph, Referrers, TestId};
 use fewer_objects::demangled;
 use rayon::prelude::*;
 
@@ -85,40 +85,6 @@ fn without_parameters(readable: &str) -> &str {
         }
     }
     readable
-}
-
-/// The references of a graph, backwards.
-struct Referrers {
-    offsets: Vec<u32>,
-    sources: Vec<ElementId>,
-}
-
-impl Referrers {
-    fn of(graph: &Graph) -> Referrers {
-        let mut offsets = vec![0u32; graph.element_count() + 1];
-        for element in graph.elements() {
-            for target in graph.references(element) {
-                offsets[target.index() + 1] += 1;
-            }
-        }
-        for index in 1..offsets.len() {
-            offsets[index] += offsets[index - 1];
-        }
-        let mut next = offsets.clone();
-        let mut sources = vec![ElementId(0); graph.reference_count()];
-        for element in graph.elements() {
-            for target in graph.references(element) {
-                sources[next[target.index()] as usize] = element;
-                next[target.index()] += 1;
-            }
-        }
-        Referrers { offsets, sources }
-    }
-
-    fn of_element(&self, element: ElementId) -> &[ElementId] {
-        let index = element.index();
-        &self.sources[self.offsets[index] as usize..self.offsets[index + 1] as usize]
-    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,9 @@ pub enum Command {
     Status(FormatOptions),
     /// Tell what is missing or makes selection coarser than it could be, with the fix
     Doctor(FormatOptions),
+    /// Experiments over the commits of a repository: statistics, strategies compared
+    #[command(subcommand)]
+    History(HistoryCommand),
     /// Drop what is old from the records
     Gc(GcOptions),
     /// Print completions for a shell
@@ -106,9 +109,58 @@ pub struct BuildOptions {
 }
 
 #[derive(Args, Debug)]
+pub struct StrategyOptions {
+    /// Compare with this commit instead of the parents, like origin/main
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// How the history decides [default: auto]
+    #[arg(long, value_name = "STRATEGY")]
+    pub strategy: Option<StrategyName>,
+}
+
+impl StrategyOptions {
+    /// Whether the user asked for anything in particular.
+    pub fn is_given(&self) -> bool {
+        self.base.is_some() || self.strategy.is_some()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StrategyName {
+    /// s-star where the build is up to date, else predict where the graphs are recorded, else everything
+    Auto,
+    /// Every test whose fingerprint has no recorded outcome anywhere
+    SStar,
+    /// s-star on the merge of the recorded graphs: a merge, cherry-pick or revert before it is built
+    Predict,
+    /// From the recorded affected sets alone; unsafe when a change alters what a test reaches
+    S0,
+    /// Tests that differ from the nearest commit that all ways lead through
+    S1,
+    /// Tests that differ from every parent
+    Sk,
+}
+
+impl StrategyName {
+    /// As on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            StrategyName::Auto => "auto",
+            StrategyName::SStar => "s-star",
+            StrategyName::Predict => "predict",
+            StrategyName::S0 => "s0",
+            StrategyName::S1 => "s1",
+            StrategyName::Sk => "sk",
+        }
+    }
+}
+
+#[derive(Args, Debug)]
 pub struct RunOptions {
     #[command(flatten)]
     pub build: BuildOptions,
+    #[command(flatten)]
+    pub history: StrategyOptions,
     /// Run every test, whatever is recorded
     #[arg(long)]
     pub all: bool,
@@ -130,6 +182,11 @@ pub struct RunOptions {
 pub struct SelectOptions {
     #[command(flatten)]
     pub build: BuildOptions,
+    #[command(flatten)]
+    pub history: StrategyOptions,
+    /// What would have to run if these commits were merged now; nothing is built or touched
+    #[arg(long, value_name = "REV", num_args = 2.., conflicts_with_all = ["base", "strategy", "all"])]
+    pub merge: Vec<String>,
     /// Select every test, whatever is recorded
     #[arg(long)]
     pub all: bool,
@@ -178,6 +235,100 @@ pub enum AffectedFormat {
     /// The ids, one per line, sorted
     List,
     Json,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum HistoryCommand {
+    /// Count merges, rebases, cherry-picks and reverts; needs nothing but git
+    Stats(StatsOptions),
+    /// Tell what every strategy would have selected at the merges, cherry-picks and reverts of a range
+    Replay(ReplayOptions),
+    /// Generate merges from a linear history, and tell what the strategies select at them
+    Generate(GenerateOptions),
+}
+
+/// How the result of an experiment is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns for people
+    Table,
+    Json,
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub struct StatsOptions {
+    /// The commits to count, like v1.0..main, or main [default: all that any ref leads to]
+    #[arg(value_name = "RANGE")]
+    pub range: Option<String>,
+    /// Do not redo the merges to tell which of them git makes alone: that takes most of the time
+    #[arg(long)]
+    pub no_auto_merges: bool,
+    /// Also find cherry-picks whose message is silent, by comparing every patch: slow on large histories
+    #[arg(long)]
+    pub patch_ids: bool,
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TableFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct AnalyserOptions {
+    /// Where the tests of a commit and what they reach come from
+    #[arg(long, value_name = "ANALYSER", default_value = "files")]
+    pub analyser: AnalyserName,
+    /// Read the graph of each commit from DIR/<commit>.json (fewer-graph/1) instead
+    #[arg(long, value_name = "DIR", conflicts_with = "analyser")]
+    pub graphs: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AnalyserName {
+    /// Files by the rule [files] of fewer.toml, read from git without a build
+    Files,
+    /// The states that `fewer run` recorded
+    Recorded,
+}
+
+#[derive(Args, Debug)]
+pub struct ReplayOptions {
+    /// The commits to replay, like v1.0..main; steps whose branches part before it are left out
+    #[arg(value_name = "RANGE")]
+    pub range: String,
+    #[command(flatten)]
+    pub analyser: AnalyserOptions,
+    /// Also find cherry-picks whose message is silent, by comparing every patch: slow on large histories
+    #[arg(long)]
+    pub patch_ids: bool,
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TableFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct GenerateOptions {
+    /// How many of the newest commits along first parents are taken
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(4..=10_000))]
+    pub versions: u32,
+    /// Where they are taken from [default: HEAD]
+    #[arg(value_name = "RANGE")]
+    pub range: Option<String>,
+    /// What a commit of a generated history gets of its version
+    #[arg(long, value_name = "WHAT", default_value = "versions")]
+    pub layout: LayoutName,
+    #[command(flatten)]
+    pub analyser: AnalyserOptions,
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TableFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LayoutName {
+    /// Everything that the version has, as published
+    Versions,
+    /// The change that the version made, on top of the commit's own parent; merges add nothing
+    Changes,
 }
 
 #[derive(Args, Debug)]

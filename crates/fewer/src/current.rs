@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::Context;
-use fewer_core::{Candidate, Graph, Plan, Policy, Snapshot, TestId, plan};
+use fewer_core::{Candidate, Graph, Plan, Policy, Scope, Snapshot, TestId, plan};
 use fewer_git::WorkTreeState;
 use fewer_objects::BuildTree;
+use fewer_report::StrategyView;
 use fewer_runners::TestProgram;
 use fewer_runners::build::{self, BuildCommand};
 
@@ -15,7 +16,10 @@ use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::cli::BuildOptions;
 use crate::console::Verbosity;
+use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::{Examined, Starter, examine, scan};
+use crate::history::{self, Chosen, Request};
+use crate::provenance::Provenance;
 use crate::record::Manifest;
 use crate::session::{Interrupted, Session};
 use crate::state::work_tree_state;
@@ -26,12 +30,15 @@ pub struct Current {
     pub graph: Graph,
     pub snapshot: Snapshot,
     pub plan: Plan,
+    pub strategy: StrategyView,
     pub programs: Vec<TestProgram>,
     pub starters: BTreeMap<TestId, Starter>,
     pub manifest: Manifest,
     pub state: WorkTreeState,
     /// Programs and libraries with the time they were linked at.
     pub images: Vec<Image>,
+    /// Set when the build is older than the sources.
+    pub outdated: Option<Outdated>,
     pub notes: Vec<String>,
     /// Why some tests may be missing altogether.
     pub incomplete: Option<String>,
@@ -51,7 +58,7 @@ pub enum Prepared {
 }
 
 /// Builds (if configured), reads, links, lists and plans.
-pub fn prepare(session: &Session<'_>, options: &BuildOptions, all: bool) -> anyhow::Result<Prepared> {
+pub fn prepare(session: &Session<'_>, options: &BuildOptions, request: &Request) -> anyhow::Result<Prepared> {
     session.watch_signals()?;
     if !options.no_build && !build(session)? {
         return Ok(Prepared::BuildFailed);
@@ -68,7 +75,7 @@ pub fn prepare(session: &Session<'_>, options: &BuildOptions, all: bool) -> anyh
     }
     let mut examined = examine(session, &directory, &tree)?;
     examined.notes.extend(notes);
-    let current = settle(session, directory.path, &tree, examined, all)?;
+    let current = settle(session, directory.path, &tree, examined, request)?;
     session.go_on()?;
     Ok(Prepared::Ready(Box::new(current)))
 }
@@ -109,7 +116,7 @@ pub fn settle(
     build_directory: PathBuf,
     tree: &BuildTree,
     examined: Examined<'_>,
-    all: bool,
+    request: &Request,
 ) -> anyhow::Result<Current> {
     let Examined {
         analysis, tests, programs, starters, circumstances, listings, mut notes, incomplete, ..
@@ -119,7 +126,15 @@ pub fn settle(
         work_tree_state(&session.project, &build_directory, tree)
     };
     notes.extend(note);
-    let manifest = Manifest::of(tree, analysis.surroundings(), &listings);
+    let dependencies = {
+        let _phase = session.timings.phase("read dependencies");
+        Dependencies::read(&build_directory, &session.project.root, tree)
+    };
+    let outdated = dependencies.outdated(&session.project.root);
+    notes.extend(outdated.as_ref().map(|outdated| outdated.note(&session.project)));
+    let provenance = (state.commit.is_some() && !state.dirty && outdated.is_none())
+        .then(|| Provenance::of(&session.project, &build_directory, &dependencies, &tests, &circumstances));
+    let manifest = Manifest::of(tree, analysis.surroundings(), &listings, provenance.as_ref());
     if analysis.targets().iter().all(|target| !target.has_googletest) && tests.is_empty() {
         notes.push(format!(
             "no tests found in {}: it holds neither a GoogleTest program nor CTest entries. `fewer doctor` says more",
@@ -136,7 +151,10 @@ pub fn settle(
             (test.id.clone(), circumstances::with(fingerprint, circumstances.get(&test.id).copied()))
         })
         .collect();
-    let plan = decide(session, &graph, &snapshot, all)?;
+    let Chosen { scope, strategy, because, notes: of_strategy } =
+        history::choose(session, request, &state, &snapshot);
+    notes.extend(of_strategy);
+    let plan = decide(session, &graph, &snapshot, scope)?;
     notes.extend(incomplete.clone());
     notes.sort();
     notes.dedup();
@@ -154,19 +172,21 @@ pub fn settle(
         graph,
         snapshot,
         plan,
+        strategy: StrategyView { name: strategy.word(), because },
         programs,
         starters,
         manifest,
         state,
         images,
+        outdated,
         notes,
         incomplete,
     })
 }
 
-fn decide(session: &Session<'_>, graph: &Graph, snapshot: &Snapshot, all: bool) -> anyhow::Result<Plan> {
+fn decide(session: &Session<'_>, graph: &Graph, snapshot: &Snapshot, scope: Scope) -> anyhow::Result<Plan> {
     let settings = &session.project.settings;
-    let policy = Policy { all, always: settings.always.clone(), failure_memory: settings.failure_memory };
+    let policy = Policy { scope, always: settings.always.clone(), failure_memory: settings.failure_memory };
     let asked: Vec<_> = snapshot.iter().map(|(id, fingerprint)| (id.clone(), *fingerprint)).collect();
     let records = session.store().records(&asked).context("cannot read what is recorded about the tests")?;
     let candidates = graph

@@ -2,6 +2,7 @@
 //! the analysis of their code.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use fewer_core::{Digest, Domain};
@@ -12,12 +13,16 @@ use crate::project::Project;
 
 const FILE: Domain = Domain::new("data.file");
 
-/// Endings of files that the compiler or the build reads, or that a build leaves behind.
-const ENDINGS: &[&str] = &[
+/// Endings of files that the compiler reads.
+const CODE: &[&str] = &[
     "c", "cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "h++", "H", "inl", "ipp", "tpp", "tcc",
-    "inc", "def", "s", "S", "asm", "cu", "cuh", "m", "mm", "ixx", "cppm", "cmake", "am", "ac", "in", "mk",
-    "m4", "make", "md", "o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs",
-    "ninja",
+    "inc", "def", "s", "S", "asm", "cu", "cuh", "m", "mm", "ixx", "cppm",
+];
+
+/// Endings of files that the build reads or people read, or that a build leaves behind.
+const ENDINGS: &[&str] = &[
+    "cmake", "am", "ac", "in", "mk", "m4", "make", "md", "o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo",
+    "gcno", "gcda", "log", "trs", "ninja",
 ];
 
 /// Files and directories by name that belong to the build or to people.
@@ -64,7 +69,7 @@ pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
         .par_iter()
         .filter_map(|path| {
             let content = fs::read(project.root.join(path)).ok()?;
-            if is_built(&content) || is_own_report(&content) {
+            if has_built_content(&content) || is_own_report(&content) {
                 return None;
             }
             let digest = Digest::of(FILE, &content);
@@ -80,11 +85,35 @@ pub fn element_name(path: &Path) -> String {
     format!("file {}", path.display())
 }
 
+/// The path in an element's name, if it stands for a file.
+pub fn path_of_element(name: &str) -> Option<&str> {
+    name.strip_prefix("file ")
+}
+
+/// Whether the compiler reads such files.
+pub fn is_code(path: &Path) -> bool {
+    has_ending(path, CODE)
+}
+
+/// Whether only people read such files.
+pub fn is_for_people(path: &Path) -> bool {
+    has_ending(path, &["md"])
+        || ["LICENSE", "LICENCE", "COPYING"].iter().any(|prefix| file_name(path).starts_with(prefix))
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// Whether a path, by its name alone, is left behind by builds.
 pub fn is_build_product(path: &Path) -> bool {
     const PRODUCTS: &[&str] =
         &["o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs"];
-    path.extension().is_some_and(|ending| PRODUCTS.iter().any(|product| ending == *product))
+    has_ending(path, PRODUCTS)
         || path.components().any(|part| part.as_os_str() == ".fewer" || part.as_os_str() == "CMakeFiles")
 }
 
@@ -114,17 +143,16 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn may_be_data(path: &Path) -> bool {
-    let has_ending = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_for_people = ["LICENSE", "LICENCE", "COPYING", "Makefile", "GNUmakefile", "makefile", "meson"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix));
+/// Whether tests may read such files, by the name alone.
+pub fn may_be_data(path: &Path) -> bool {
+    let name = file_name(path);
+    let is_of_build =
+        ["Makefile", "GNUmakefile", "makefile", "meson"].iter().any(|prefix| name.starts_with(prefix));
     let is_elsewhere = path.components().any(|part| {
         let part = part.as_os_str().to_string_lossy();
         part.starts_with('.') || NAMES.contains(&part.as_ref())
     });
-    !has_ending && !is_for_people && !is_elsewhere
+    !is_code(path) && !has_ending(path, ENDINGS) && !is_for_people(path) && !is_of_build && !is_elsewhere
 }
 
 /// A build inside the source tree has no directory of its own.
@@ -132,8 +160,14 @@ fn is_in_build_directory(project: &Project, build_directory: &Path, path: &Path)
     build_directory != project.root && project.root.join(path).starts_with(build_directory)
 }
 
-/// Objects, programs and archives among the sources.
-fn is_built(content: &[u8]) -> bool {
+/// Whether a file is an object, a program or an archive.
+pub fn is_built(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(16).read_to_end(&mut beginning));
+    read.is_ok() && has_built_content(&beginning)
+}
+
+fn has_built_content(content: &[u8]) -> bool {
     [&b"\x7fELF"[..], b"!<arch>\n", b"!<thin>\n"].iter().any(|magic| content.starts_with(magic))
 }
 

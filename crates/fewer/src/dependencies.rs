@@ -5,9 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use fewer_objects::BuildTree;
 use rayon::prelude::*;
+
+use crate::project::Project;
 
 /// The objects of a build with the files each is made from.
 pub struct Dependencies {
@@ -16,8 +19,26 @@ pub struct Dependencies {
 
 struct Object {
     name: String,
+    modified: Option<SystemTime>,
     /// Absolute paths; `None` where the build wrote nothing down.
     files: Option<BTreeSet<PathBuf>>,
+}
+
+/// An object that is older than a file it is made from, so the build is not what the sources say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outdated {
+    pub object: String,
+    pub file: PathBuf,
+}
+
+impl Outdated {
+    pub fn note(&self, project: &Project) -> String {
+        format!(
+            "{} is newer than {}: what is built is not what the sources say. Build first, or name the build command in fewer.toml",
+            project.shown(&self.file),
+            self.object
+        )
+    }
 }
 
 impl Dependencies {
@@ -30,10 +51,34 @@ impl Dependencies {
                 let path = normal(&build_directory.join(&object.name));
                 let files =
                     ninja.get(&path).cloned().or_else(|| written_beside(&path, build_directory, root));
-                Object { name: object.name.clone(), files }
+                Object { name: object.name.clone(), modified: object.modified, files }
             })
             .collect();
         Dependencies { objects }
+    }
+
+    /// Every object with the absolute paths of the files it is made from, where the build wrote them down.
+    pub fn objects(&self) -> impl Iterator<Item = (&str, Option<impl Iterator<Item = &Path>>)> {
+        self.objects.iter().map(|object| {
+            let files = object.files.as_ref().map(|files| files.iter().map(PathBuf::as_path));
+            (object.name.as_str(), files)
+        })
+    }
+
+    /// The first object, by name, that a file below `root` is newer than.
+    pub fn outdated(&self, root: &Path) -> Option<Outdated> {
+        let inputs = self.objects.iter().filter_map(|object| object.files.as_ref()).flatten();
+        let own: BTreeSet<&PathBuf> = inputs.filter(|file| file.starts_with(root)).collect();
+        let written: HashMap<&PathBuf, SystemTime> = own
+            .into_par_iter()
+            .filter_map(|file| Some((file, fs::metadata(file).ok()?.modified().ok()?)))
+            .collect();
+        self.objects.iter().find_map(|object| {
+            let compiled = object.modified?;
+            let is_newer = |file: &&PathBuf| written.get(*file).is_some_and(|written| *written > compiled);
+            let file = object.files.as_ref()?.iter().find(is_newer)?;
+            Some(Outdated { object: object.name.clone(), file: file.clone() })
+        })
     }
 
     /// The objects made from a file, sorted. Members of archives are found by name like objects without a record.

@@ -17,8 +17,10 @@ mod entries;
 mod examination;
 mod execution;
 mod exit_code;
+mod history;
 mod names;
 mod project;
+mod provenance;
 mod record;
 mod session;
 mod settings;
@@ -65,6 +67,7 @@ fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
         Command::Affected(options) => commands::affected::execute(global, console, options),
         Command::Status(options) => commands::status::execute(global, console, options),
         Command::Doctor(options) => commands::doctor::execute(global, console, options),
+        Command::History(command) => commands::history::execute(global, console, command),
         Command::Gc(options) => commands::gc::execute(global, console, options),
         Command::Completions(options) => commands::manual::completions(console, options.shell),
         Command::Man(options) => commands::manual::man(console, options),

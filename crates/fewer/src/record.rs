@@ -1,8 +1,9 @@
 //! A state as it is recorded, and a recorded state's graph built again.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fewer_core::{Digest, Domain, Graph, Snapshot, TestNode};
+use fewer_core::{Digest, Domain, Graph, Snapshot, TestId, TestNode};
 use fewer_git::WorkTreeState;
 use fewer_objects::image::ImageSummary;
 use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND};
@@ -11,6 +12,8 @@ use fewer_objects::surroundings::{LISTING_KIND, SURROUNDINGS_KIND, Surroundings,
 use fewer_objects::{Analysis, BuildTree, Scanned};
 use fewer_store::{ManifestEntry, StateId, StateRecord, Store, StoreError};
 
+use crate::provenance::{PROVENANCE_KIND, Provenance};
+
 const SURROUNDINGS: Domain = Domain::new("surroundings");
 
 /// The parts of a state's graph that are kept as blobs.
@@ -18,10 +21,16 @@ const SURROUNDINGS: Domain = Domain::new("surroundings");
 pub struct Manifest {
     entries: Vec<ManifestEntry>,
     surroundings: (Digest, Vec<u8>),
+    provenance: Option<(Digest, Vec<u8>)>,
 }
 
 impl Manifest {
-    pub fn of(tree: &BuildTree, surroundings: &Surroundings, listings: &[(String, Digest)]) -> Manifest {
+    pub fn of(
+        tree: &BuildTree,
+        surroundings: &Surroundings,
+        listings: &[(String, Digest)],
+        provenance: Option<&Provenance>,
+    ) -> Manifest {
         let encoded = surroundings.encode();
         let key = Digest::of(SURROUNDINGS, &encoded);
         let entry = |kind: &str, name: &str, key| ManifestEntry { kind: kind.into(), name: name.into(), key };
@@ -30,7 +39,9 @@ impl Manifest {
         entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
         entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
         entries.push(entry(SURROUNDINGS_KIND, "", key));
-        Manifest { entries, surroundings: (key, encoded) }
+        let provenance = provenance.map(Provenance::encode);
+        entries.extend(provenance.iter().map(|(key, _)| entry(PROVENANCE_KIND, "", *key)));
+        Manifest { entries, surroundings: (key, encoded), provenance }
     }
 
     /// Records the state that these parts make up, with the fingerprints of its tests.
@@ -41,6 +52,7 @@ impl Manifest {
         snapshot: Snapshot,
     ) -> Result<StateId, StoreError> {
         store.put_blobs(SURROUNDINGS_KIND, &[self.surroundings])?;
+        store.put_blobs(PROVENANCE_KIND, self.provenance.as_slice())?;
         store.record_state(&StateRecord {
             commit: state.commit.clone(),
             dirty: state.dirty,
@@ -54,8 +66,24 @@ impl Manifest {
 /// The graph of a recorded state with its tests; `None` where a part of it is no longer there or was written by
 /// another version.
 pub fn recorded_graph(store: &Store, id: StateId) -> Option<Graph> {
+    rebuild(store, id, |analysis, tests, _| analysis.into_graph(tests).0)
+}
+
+/// Where the parts of a recorded state come from, if that was recorded.
+pub fn provenance_of(store: &Store, id: StateId) -> Option<Provenance> {
+    let state = store.state(id).ok()?;
+    Parts { store, manifest: &state.manifest }.provenance().ok().flatten()
+}
+
+/// Builds the analysis of a recorded state again, with its tests and, where it was recorded, its provenance.
+pub fn rebuild<T>(
+    store: &Store,
+    id: StateId,
+    then: impl FnOnce(Analysis<'_>, Vec<TestNode>, Option<Provenance>) -> T,
+) -> Option<T> {
     let state = store.state(id).ok()?;
     let parts = Parts { store, manifest: &state.manifest };
+    let provenance = parts.provenance().ok()?;
     let tree = BuildTree {
         objects: parts.summaries(OBJECT_KIND, ObjectSummary::decode)?,
         images: parts.summaries(IMAGE_KIND, ImageSummary::decode)?,
@@ -68,14 +96,21 @@ pub fn recorded_graph(store: &Store, id: StateId) -> Option<Graph> {
         let target = analysis.targets().iter().find(|target| target.name == name)?;
         tests.extend(analysis.googletest_tests(target, &decode_listing(&listing)?));
     }
-    let listed: std::collections::HashSet<_> = tests.iter().map(|test| test.id.clone()).collect();
+    let listed: HashSet<_> = tests.iter().map(|test| test.id.clone()).collect();
+    let unmapped: HashMap<TestId, &str> = provenance.iter().flat_map(Provenance::unmapped).collect();
     for id in state.snapshot.keys().filter(|id| !listed.contains(*id)) {
-        if let Some(target) = analysis.targets().iter().find(|target| target.name == id.target) {
-            tests.push(analysis.program_test(target, &id.name, false));
+        let target = analysis.targets().iter().find(|target| target.name == id.target);
+        match (unmapped.get(id), target) {
+            (Some(cause), _) => tests.push(Analysis::unmapped_test(id.clone(), cause.to_string(), false)),
+            (None, Some(target)) => tests.push(analysis.program_test(target, &id.name, false)),
+            (None, None) => {}
         }
     }
-    Some(analysis.into_graph(tests).0)
+    Some(then(analysis, tests, provenance))
 }
+
+/// A part of a state that is no longer there, or was written by another version.
+struct Unreadable;
 
 struct Parts<'s> {
     store: &'s Store,
@@ -83,6 +118,14 @@ struct Parts<'s> {
 }
 
 impl Parts<'_> {
+    /// `None` where none was recorded; an error where it is gone or of another version.
+    fn provenance(&self) -> Result<Option<Provenance>, Unreadable> {
+        match self.all(PROVENANCE_KIND).ok_or(Unreadable)?.into_iter().next() {
+            Some((_, _, bytes)) => Provenance::decode(&bytes).map(Some).ok_or(Unreadable),
+            None => Ok(None),
+        }
+    }
+
     /// Every blob of a kind with its name and key, in the manifest's order.
     fn all(&self, kind: &str) -> Option<Vec<(String, Digest, Vec<u8>)>> {
         let entries: Vec<&ManifestEntry> = self.manifest.iter().filter(|entry| entry.kind == kind).collect();

@@ -13,6 +13,8 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
+use crate::history::{FileRule, FilesTable};
+
 pub const FILE_NAME: &str = "fewer.toml";
 
 /// The settings of a project, read and compiled.
@@ -30,6 +32,8 @@ pub struct Settings {
     /// The files that tests may read; `None` when the user does not say.
     pub data_files: Option<GlobSet>,
     pub exclude: GlobSet,
+    /// Which files are tests and what they depend on, for replays without a build.
+    pub files: Option<FileRule>,
 }
 
 /// The build command and where it runs.
@@ -56,6 +60,7 @@ struct Document {
     exclude: Vec<String>,
     environment: EnvironmentTable,
     data: DataTable,
+    files: Option<FilesTable>,
 }
 
 #[derive(Deserialize, Default)]
@@ -114,6 +119,7 @@ impl Settings {
             variables: document.environment.variables,
             data_files: document.data.files.map(|files| globs("data.files", &files)).transpose()?,
             exclude: globs("exclude", &document.exclude)?,
+            files: document.files.as_ref().map(FileRule::compile).transpose()?,
         })
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use fewer_core::{DigestBuilder, Domain};
-use fewer_git::WorkTreeState;
+use fewer_git::{GitError, WorkTree, WorkTreeState};
 use fewer_objects::BuildTree;
 
-use crate::data_files::is_build_product;
+use crate::data_files::{is_build_product, is_built};
 use crate::project::Project;
 
 const BUILT: Domain = Domain::new("state.built");
@@ -18,22 +18,29 @@ pub fn work_tree_state(
     tree: &BuildTree,
 ) -> (WorkTreeState, Option<String>) {
     let Some(work_tree) = &project.work_tree else { return (built(tree), None) };
-    let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
-    let is_inside = build_directory == project.root;
-    let is_ignored = |path: &Path| {
-        let path = top.join(path);
-        let is_built = || {
-            let Ok(below) = path.strip_prefix(build_directory) else { return false };
-            tree.images.iter().any(|image| Path::new(&image.name) == below)
-        };
-        path.starts_with(project.store_directory())
-            || (!is_inside && path.starts_with(build_directory))
-            || (is_inside && (is_build_product(&path) || is_built()))
-    };
-    match work_tree.state(is_ignored) {
+    match checked_out(project, work_tree, Some(build_directory)) {
         Ok(state) => (state, None),
         Err(error) => (built(tree), Some(format!("git cannot tell the state of the working tree: {error}"))),
     }
+}
+
+/// What git says is checked out; what builds and fewer itself leave behind does not count.
+pub fn checked_out(
+    project: &Project,
+    work_tree: &WorkTree,
+    build_directory: Option<&Path>,
+) -> Result<WorkTreeState, GitError> {
+    let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
+    // A build inside the source tree has no directory of its own.
+    let own_directory = build_directory.filter(|directory| *directory != project.root);
+    work_tree.state(|path| {
+        let path = top.join(path);
+        path.starts_with(project.store_directory())
+            || match own_directory {
+                Some(directory) => path.starts_with(directory),
+                None => is_build_product(&path) || is_built(&path),
+            }
+    })
 }
 
 fn built(tree: &BuildTree) -> WorkTreeState {

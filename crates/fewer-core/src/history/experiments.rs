@@ -175,8 +175,7 @@ impl<R: Records> History<'_, R> {
             Strategy::SStar => Some(s_star),
             Strategy::Predict => predict,
         };
-        let chosen =
-            choice.and_then(|strategy| of(strategy).map(|measured| Chosen { strategy, measured }));
+        let chosen = choice.and_then(|strategy| of(strategy).map(|measured| Chosen { strategy, measured }));
         Some(Measurement { available: head.len(), s1, sk, s0, s_star, predict, chosen })
     }
 

@@ -14,7 +14,7 @@ use super::strategies::{Answer, Evidence, Safety, Selection};
 use super::units::ChangedPaths;
 use crate::digest::Digest;
 use crate::fingerprint::Fingerprints;
-use crate::graph::{ElementId, Graph, Mapping, TestNode};
+use crate::graph::{ElementId, Mapping, Referrers, TestNode};
 use crate::test_id::TestId;
 
 /// Criss-cross merges of criss-cross merges are followed this deep.
@@ -255,15 +255,14 @@ impl NearestUnknown {
         if sources.is_empty() {
             return NearestUnknown { nearest: Vec::new() };
         }
-        let (starts, referrers) = referrers(graph);
+        let referrers = Referrers::of(graph);
         let mut nearest = vec![None; graph.element_count()];
         for &source in &sources {
             nearest[source.index()] = Some(source);
         }
         let mut queue = VecDeque::from(sources);
         while let Some(element) = queue.pop_front() {
-            let row = starts[element.index()] as usize..starts[element.index() + 1] as usize;
-            for referrer in &referrers[row] {
+            for referrer in referrers.of_element(element) {
                 if nearest[referrer.index()].is_none() {
                     nearest[referrer.index()] = nearest[element.index()];
                     queue.push_back(*referrer);
@@ -276,27 +275,4 @@ impl NearestUnknown {
     fn from(&self, element: ElementId) -> Option<ElementId> {
         self.nearest.get(element.index()).copied().flatten()
     }
-}
-
-/// The references turned round: per element who refers to it.
-fn referrers(graph: &Graph) -> (Vec<u32>, Vec<ElementId>) {
-    let mut starts = vec![0u32; graph.element_count() + 1];
-    for element in graph.elements() {
-        for target in graph.references(element) {
-            starts[target.index() + 1] += 1;
-        }
-    }
-    for index in 1..starts.len() {
-        starts[index] += starts[index - 1];
-    }
-    let mut cursor = starts.clone();
-    let mut referrers = vec![ElementId(0); graph.reference_count()];
-    for element in graph.elements() {
-        for target in graph.references(element) {
-            let slot = &mut cursor[target.index()];
-            referrers[*slot as usize] = element;
-            *slot += 1;
-        }
-    }
-    (starts, referrers)
 }

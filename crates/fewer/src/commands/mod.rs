@@ -3,6 +3,7 @@
 pub mod affected;
 pub mod doctor;
 pub mod gc;
+pub mod history;
 pub mod init;
 pub mod manual;
 pub mod run;

@@ -1,25 +1,32 @@
 //! `fewer run`: build, analyse, select, run, record, summarise.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Context;
-use fewer_core::{Decision, Plan, Reason, Verdict};
+use fewer_core::{Decision, Plan, Reason, TestId, Verdict};
 use fewer_report::{Counts, RunView, failures_text, junit_xml, plan_text, run_json, summary_text};
 use fewer_store::{RunInfo, StateId};
 
 use crate::change::{self, Since};
-use crate::cli::{Format, Global, RunOptions};
+use crate::cli::{Format, Global, RunOptions, StrategyName};
 use crate::console::{Console, Verbosity};
 use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
 use crate::exit_code::ExitCode;
+use crate::history::{Foretold, Request, foretell_head};
 use crate::names::readable_plan;
 use crate::session::Session;
 use crate::state::machine;
 
 pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyhow::Result<ExitCode> {
+    let request = Request::resolve(&options.history, options.all)?;
     let session = Session::open(global, console)?;
-    let mut current = match prepare(&session, &options.build, options.all)? {
+    let foretold = match request.without_build() {
+        Some(StrategyName::Predict) => Some(foretell_head(&session, StrategyName::Predict)?),
+        Some(_) | None => None,
+    };
+    let mut current = match prepare(&session, &options.build, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
@@ -27,6 +34,10 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         Prepared::Ready(current) => current,
     };
     explain(&session, &mut current, options);
+    if options.history.is_given() {
+        console.note(&current.strategy.to_string());
+    }
+    current.notes.extend(foretold.map(|foretold| comparison(&foretold, &current.plan)));
     for note in &current.notes {
         console.note(note);
     }
@@ -43,6 +54,24 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     }
     session.finish();
     Ok(code)
+}
+
+/// How a prediction made before the build compares with what the fingerprints decide after it.
+fn comparison(foretold: &Foretold, plan: &Plan) -> String {
+    let running =
+        |plan: &Plan| -> BTreeSet<TestId> { plan.with(Decision::Run).map(|test| test.id.clone()).collect() };
+    let (predicted, decided) = (running(&foretold.plan), running(plan));
+    let overlooked: Vec<String> = decided.difference(&predicted).take(5).map(TestId::to_string).collect();
+    let mut text = format!(
+        "predict foretold {} test(s) before the build ({}); after it the fingerprints select {}",
+        predicted.len(),
+        foretold.because,
+        decided.len()
+    );
+    if !overlooked.is_empty() {
+        text.push_str(&format!(", among them some that were not foretold: {}", overlooked.join(", ")));
+    }
+    text
 }
 
 /// Paths to changes cost time: only where they are shown for every test.
@@ -106,6 +135,7 @@ fn report(
     let timings = session.timings.phases();
     let view = RunView {
         plan: &current.plan,
+        strategy: &current.strategy,
         results: &execution.results,
         process_failures: &execution.process_failures,
         notes: &notes,
@@ -200,6 +230,9 @@ fn saved_s(plan: &Plan) -> f64 {
         | Reason::Always { .. }
         | Reason::Unmapped { .. }
         | Reason::All
+        | Reason::Everything { .. }
+        | Reason::Selected { .. }
+        | Reason::Unaffected { .. }
         | Reason::Disabled => None,
     });
     durations.sum()

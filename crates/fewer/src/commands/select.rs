@@ -3,53 +3,99 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use anyhow::bail;
 use fewer_core::{Decision, Plan};
-use fewer_report::plan_json;
+use fewer_report::{StrategyView, plan_json};
 
 use crate::change;
-use crate::cli::{Global, SelectFormat, SelectOptions};
+use crate::cli::{Global, SelectFormat, SelectOptions, StrategyName};
 use crate::console::Console;
 use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
 use crate::exit_code::ExitCode;
+use crate::history::{Foretold, Request, foretell_head, foretell_merge};
 use crate::names::readable_test;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> anyhow::Result<ExitCode> {
+    let request = Request::resolve(&options.history, options.all)?;
     let session = Session::open(global, console)?;
-    let mut current = match prepare(&session, &options.build, options.all)? {
+    if !options.merge.is_empty() {
+        let foretold = foretell_merge(&session, &options.merge)?;
+        return show_foretold(&session, foretold, options);
+    }
+    if let Some(strategy) = request.without_build() {
+        let foretold = foretell_head(&session, strategy)?;
+        return show_foretold(&session, foretold, options);
+    }
+    let current = match prepare(&session, &options.build, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
         }
         Prepared::Ready(current) => current,
     };
+    if let Some(outdated) = current.outdated.as_ref().filter(|_| request.is_open()) {
+        console.note(&outdated.note(&session.project));
+        let foretold = foretell_head(&session, StrategyName::Predict)?;
+        return show_foretold(&session, foretold, options);
+    }
+    show(&session, *current, options)
+}
+
+fn show(session: &Session<'_>, mut current: Current, options: &SelectOptions) -> anyhow::Result<ExitCode> {
+    let console = session.console;
     if options.format == SelectFormat::Json || console.is_verbose() {
         let _phase = session.timings.phase("explain");
-        change::explain(
-            &session.store(),
-            &current.graph,
-            &mut current.plan,
-            change::Since::LastOutcome,
-            |_| true,
-        );
+        let since = change::Since::LastOutcome;
+        change::explain(&session.store(), &current.graph, &mut current.plan, since, |_| true);
     }
-    for note in &current.notes {
-        console.note(note);
+    if options.history.is_given() {
+        console.note(&current.strategy.to_string());
     }
-    if console.is_verbose() {
-        for test in current.plan.with(Decision::Run) {
-            console.say(&format!("{}: {}", test.id, readable_test(test).reason));
-        }
-    }
+    say(console, &current.plan, &current.notes);
     let text = match options.format {
         SelectFormat::List => list(&current.plan),
-        SelectFormat::Json => plan_json(&current.plan, &current.notes),
+        SelectFormat::Json => plan_json(&current.plan, &current.strategy, &current.notes),
         SelectFormat::GtestFilter => gtest_filters(&current),
     };
     console.data(&text)?;
     session.finish();
     Ok(if current.incomplete.is_some() { ExitCode::Setup } else { ExitCode::Green })
+}
+
+fn show_foretold(
+    session: &Session<'_>,
+    foretold: Foretold,
+    options: &SelectOptions,
+) -> anyhow::Result<ExitCode> {
+    let Foretold { plan, strategy, because, notes } = foretold;
+    let strategy = StrategyView { name: strategy.word(), because };
+    session.console.note(&strategy.to_string());
+    say(session.console, &plan, &notes);
+    let text = match options.format {
+        SelectFormat::List => list(&plan),
+        SelectFormat::Json => plan_json(&plan, &strategy, &notes),
+        SelectFormat::GtestFilter => {
+            bail!(
+                "--format gtest-filter needs programs that are built, and this is foretold; use list or json"
+            )
+        }
+    };
+    session.console.data(&text)?;
+    session.finish();
+    Ok(ExitCode::Green)
+}
+
+fn say(console: &Console, plan: &Plan, notes: &[String]) {
+    for note in notes {
+        console.note(note);
+    }
+    if console.is_verbose() {
+        for test in plan.with(Decision::Run) {
+            console.say(&format!("{}: {}", test.id, readable_test(test).reason));
+        }
+    }
 }
 
 fn list(plan: &Plan) -> String {

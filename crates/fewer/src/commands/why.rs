@@ -8,12 +8,13 @@ use crate::cli::{Format, Global, WhyOptions};
 use crate::console::Console;
 use crate::current::{Prepared, prepare};
 use crate::exit_code::ExitCode;
+use crate::history::Request;
 use crate::names::{readable_test, resolve};
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    let mut current = match prepare(&session, &options.build, false)? {
+    let mut current = match prepare(&session, &options.build, &Request::default())? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
@@ -66,7 +67,10 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
         | Reason::Always { .. }
         | Reason::Unmapped { .. }
         | Reason::All
+        | Reason::Everything { .. }
+        | Reason::Selected { .. }
         | Reason::Passed { .. }
+        | Reason::Unaffected { .. }
         | Reason::Disabled => None,
     };
     let (path, changed): (&[String], &[ElementChange]) = match explanation {
@@ -89,7 +93,10 @@ fn last_failure(reason: &Reason) -> Option<&RecordedOutcome> {
         | Reason::Always { .. }
         | Reason::Unmapped { .. }
         | Reason::All
+        | Reason::Everything { .. }
+        | Reason::Selected { .. }
         | Reason::Passed { .. }
+        | Reason::Unaffected { .. }
         | Reason::Disabled => None,
     }
 }

@@ -32,7 +32,7 @@ fn a_plan_names_every_test_with_decision_reason_and_evidence() {
     project.edit("src/shape.cpp", "width * height", "height * width");
     project.make();
     let plan = project.fewer(&["select", "--format", "json"]).json(0);
-    assert_eq!(fields(&plan), ["format", "notes", "summary", "tests"]);
+    assert_eq!(fields(&plan), ["format", "notes", "strategy", "summary", "tests"]);
     assert_eq!(plan["format"], "fewer-plan/1");
     assert_eq!(plan["summary"], json!({"total": 7, "run": 2, "reuse": 4, "left_out": 1}));
     for test in plan["tests"].as_array().unwrap() {
@@ -63,6 +63,7 @@ fn a_run_adds_outcomes_durations_timings_and_what_was_saved() {
         "process_failures",
         "saved_s",
         "spent_s",
+        "strategy",
         "summary",
         "tests",
         "timings",

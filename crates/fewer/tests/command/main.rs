@@ -6,6 +6,8 @@ mod documents;
 mod evidence;
 mod example;
 mod failures;
+mod history;
+mod history_experiments;
 mod interruption;
 mod lifecycle;
 mod setup;

@@ -57,16 +57,23 @@ impl Project {
     /// A copy of the small project, built and committed.
     pub fn small() -> Project {
         static BUILT: OnceLock<PathBuf> = OnceLock::new();
-        let built = BUILT.get_or_init(|| {
+        Project::made_once(&BUILT, "small-project", || {
             let project = Project::of_tree(&manifest_directory().join("tests/command/project"));
-            project.command("make", &["-s", "-j2"]);
+            project.make();
             project.commit_all();
-            let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small-project");
+            project
+        })
+    }
+
+    /// A copy of a project that is made when it is first needed.
+    pub fn made_once(kept: &OnceLock<PathBuf>, name: &str, make: impl FnOnce() -> Project) -> Project {
+        let kept = kept.get_or_init(|| {
+            let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
             let _ = fs::remove_dir_all(&kept);
-            project.command("cp", &["-a", ".", kept.to_str().unwrap()]);
+            make().command("cp", &["-a", ".", kept.to_str().unwrap()]);
             kept
         });
-        Project::copy_of(built)
+        Project::copy_of(kept)
     }
 
     /// A copy of a source tree.
@@ -122,6 +129,14 @@ impl Project {
         }
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", "a commit"]);
+    }
+
+    /// What a tool prints that must succeed.
+    #[track_caller]
+    pub fn output(&self, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program).args(arguments).current_dir(self.path()).output().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim_end().to_string()
     }
 
     /// Runs a tool that must succeed.

@@ -1,0 +1,5 @@
+#pragma once
+
+int m();
+int p();
+int q();

@@ -1,0 +1,14 @@
+#include "methods.h"
+
+int q() {
+    int first = 1;
+    // Three lines
+    // between two
+    // edits.
+    int second = 2;
+    // Three lines
+    // between two
+    // edits.
+    int third = 3;
+    return first + second + third;
+}
