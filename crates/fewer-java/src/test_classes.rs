@@ -1,0 +1,256 @@
+//! Which classes hold tests: JUnit 3, 4 and 5, TestNG and what builds on them, judged by annotations, super
+//! types and names. The same rules for both readers; what a test reaches is not decided here.
+
+use std::collections::HashMap;
+
+use crate::program::Class;
+use crate::summary::{ClassSummary, ClassTraits, MemberSummary, MemberTraits, top_level_of};
+
+/// Annotations on methods (and TestNG's on classes) that make tests, by simple name.
+const TEST_ANNOTATIONS: &[&str] = &[
+    "Test",
+    "ParameterizedTest",
+    "RepeatedTest",
+    "TestFactory",
+    "TestTemplate",
+    "Theory",
+    "Property",
+    "Example",
+    "CartesianTest",
+    "RetryingTest",
+    "ArchTest",
+    "Before",
+    "BeforeEach",
+    "BeforeAll",
+    "BeforeClass",
+];
+
+/// Annotations on classes that make them run as tests whatever they contain.
+const RUNNER_ANNOTATIONS: &[&str] =
+    &["RunWith", "Suite", "SuiteClasses", "SelectClasses", "SelectPackages", "Cucumber", "Testable"];
+
+const DISABLING_ANNOTATIONS: &[&str] = &["Disabled", "Ignore"];
+
+/// A test class, as build tools know it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TestClass {
+    /// Index of the top-level class.
+    pub class: usize,
+    /// Indexes of it and of all classes nested in it.
+    pub nest: Vec<usize>,
+    pub is_disabled: bool,
+}
+
+/// All test classes, in the order of the classes.
+pub(crate) fn test_classes(classes: &[Class]) -> Vec<TestClass> {
+    let detector = Detector::new(classes);
+    let mut nests: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (index, class) in classes.iter().enumerate() {
+        nests.entry((&class.module, top_level_of(&class.summary.name))).or_default().push(index);
+    }
+    let mut found = Vec::new();
+    for (index, class) in classes.iter().enumerate() {
+        let summary = &class.summary;
+        if top_level_of(&summary.name) != summary.name {
+            continue;
+        }
+        let Some(nest) = nests.get(&(&*class.module, summary.name.as_str())) else { continue };
+        if nest.iter().any(|&member| detector.is_runnable_test(member)) {
+            found.push(TestClass {
+                class: index,
+                nest: nest.clone(),
+                is_disabled: detector.is_disabled(summary),
+            });
+        }
+    }
+    found
+}
+
+/// What annotations make of a class or a member, as bits.
+const TEST: u8 = 1;
+const RUNNER: u8 = 2;
+const DISABLED: u8 = 4;
+/// TestNG's mark on a class, JUnit's on a method.
+const PLAIN_TEST: u8 = 8;
+
+struct Detector<'c> {
+    classes: &'c [Class],
+    by_name: HashMap<&'c str, Vec<u32>>,
+    /// Per class, what it means as an annotation: its own annotations, and theirs.
+    meanings: Vec<u8>,
+    /// Derived from JUnit 3's `TestCase`; from a class outside the project; with tests of its own or inherited.
+    is_test_case: Vec<bool>,
+    has_unknown_super: Vec<bool>,
+    has_tests: Vec<bool>,
+}
+
+impl<'c> Detector<'c> {
+    fn new(classes: &'c [Class]) -> Detector<'c> {
+        let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (index, class) in classes.iter().enumerate() {
+            by_name.entry(&class.summary.name).or_default().push(index as u32);
+        }
+        let mut detector = Detector {
+            classes,
+            by_name,
+            meanings: vec![0; classes.len()],
+            is_test_case: Vec::new(),
+            has_unknown_super: Vec::new(),
+            has_tests: Vec::new(),
+        };
+        detector.find_meanings();
+        let supers = |class: &'c ClassSummary| class.texts_of(&class.supers);
+        detector.is_test_case = detector.inherited(|detector, class| {
+            let mut external = supers(class).filter(|name| detector.named(name).is_empty());
+            external.any(|name| simple(name).ends_with("TestCase"))
+        });
+        detector.has_unknown_super = detector.inherited(|detector, class| {
+            let mut external = supers(class).filter(|name| detector.named(name).is_empty());
+            external.any(|name| !name.starts_with("java.") && !KNOWN_SUPERS.contains(&simple(name)))
+        });
+        let declares: Vec<bool> = (0..classes.len()).map(|index| detector.declares_tests(index)).collect();
+        let mut index = 0;
+        detector.has_tests = detector.inherited(|_, _| {
+            index += 1;
+            declares[index - 1]
+        });
+        detector
+    }
+
+    fn named(&self, name: &str) -> &[u32] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// What holds for a class (asked in order) and for everything derived from one for which it holds.
+    fn inherited(&self, mut holds: impl FnMut(&Self, &'c ClassSummary) -> bool) -> Vec<bool> {
+        let mut found: Vec<bool> = self.classes.iter().map(|class| holds(self, &class.summary)).collect();
+        let mut subs: Vec<Vec<u32>> = vec![Vec::new(); found.len()];
+        for (index, class) in self.classes.iter().enumerate() {
+            for parent in class.summary.texts_of(&class.summary.supers) {
+                for &parent in self.named(parent) {
+                    subs[parent as usize].push(index as u32);
+                }
+            }
+        }
+        let mut open: Vec<u32> = (0..found.len() as u32).filter(|&class| found[class as usize]).collect();
+        while let Some(class) = open.pop() {
+            for &sub in &subs[class as usize] {
+                if !std::mem::replace(&mut found[sub as usize], true) {
+                    open.push(sub);
+                }
+            }
+        }
+        found
+    }
+
+    /// Annotations may carry annotations, to any depth.
+    fn find_meanings(&mut self) {
+        loop {
+            let mut changed = false;
+            for index in 0..self.classes.len() {
+                let summary = &self.classes[index].summary;
+                if summary.annotations.is_empty() || !summary.traits.has(ClassTraits::ANNOTATION) {
+                    continue;
+                }
+                let meaning = self.meaning(summary, &summary.annotations);
+                changed |= meaning != self.meanings[index];
+                self.meanings[index] = meaning;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// What some annotations say together.
+    fn meaning(&self, class: &ClassSummary, annotations: &[u32]) -> u8 {
+        let mut meaning = 0;
+        for name in class.texts_of(annotations) {
+            let own = self.named(name);
+            for &annotation in own {
+                meaning |= self.meanings[annotation as usize];
+            }
+            if own.is_empty() {
+                let name = simple(name);
+                let bit = |list: &[&str], bit: u8| if list.contains(&name) { bit } else { 0 };
+                meaning |= bit(TEST_ANNOTATIONS, TEST) | bit(RUNNER_ANNOTATIONS, RUNNER);
+                meaning |= bit(DISABLING_ANNOTATIONS, DISABLED) | bit(&["Test"], PLAIN_TEST);
+            }
+        }
+        meaning
+    }
+
+    fn is_disabled(&self, class: &ClassSummary) -> bool {
+        self.meaning(class, &class.annotations) & DISABLED != 0
+    }
+
+    fn is_runnable_test(&self, index: usize) -> bool {
+        let class = &*self.classes[index].summary;
+        !class.traits.has(ClassTraits::ABSTRACT) && (self.has_tests[index] || self.may_inherit_tests(index))
+    }
+
+    fn declares_tests(&self, index: usize) -> bool {
+        let class = &*self.classes[index].summary;
+        if class.traits.has(ClassTraits::ANNOTATION) {
+            return false;
+        }
+        let mut members = class.members.iter();
+        self.meaning(class, &class.annotations) & (RUNNER | PLAIN_TEST) != 0
+            || members.any(|member| {
+                self.meaning(class, &member.annotations) & TEST != 0
+                    || self.is_test_case[index] && is_junit3_test(class, member)
+                    || is_junit3_suite(class, member)
+            })
+    }
+
+    /// The tests may be in a library's class: then the name decides, as it does for build tools.
+    fn may_inherit_tests(&self, index: usize) -> bool {
+        let class = &*self.classes[index].summary;
+        let name = simple(&class.name);
+        let is_named_so = name.starts_with("Test")
+            || ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| name.ends_with(end));
+        is_named_so && (class.traits.has(ClassTraits::OPAQUE) || self.has_unknown_super[index])
+    }
+}
+
+/// Super types of the JDK, which source may name without a package.
+const KNOWN_SUPERS: &[&str] = &[
+    "Object",
+    "Runnable",
+    "Comparable",
+    "Cloneable",
+    "Serializable",
+    "Iterable",
+    "AutoCloseable",
+    "Thread",
+    "Exception",
+    "RuntimeException",
+    "Enum",
+    "Record",
+    "Annotation",
+    "Comparator",
+    "Callable",
+    "Iterator",
+];
+
+fn is_junit3_test(class: &ClassSummary, member: &MemberSummary) -> bool {
+    let traits = member.traits;
+    traits.has(MemberTraits::METHOD)
+        && traits.has(MemberTraits::PUBLIC)
+        && traits.has(MemberTraits::NO_PARAMETERS)
+        && !traits.has(MemberTraits::STATIC)
+        && class.text(member.name).starts_with("test")
+}
+
+fn is_junit3_suite(class: &ClassSummary, member: &MemberSummary) -> bool {
+    let traits = member.traits;
+    class.text(member.name) == "suite"
+        && traits.has(MemberTraits::METHOD)
+        && traits.has(MemberTraits::STATIC)
+        && traits.has(MemberTraits::PUBLIC)
+        && traits.has(MemberTraits::NO_PARAMETERS)
+}
+
+fn simple(name: &str) -> &str {
+    name.rsplit(['.', '$']).next().unwrap_or(name)
+}

@@ -1,0 +1,180 @@
+// Compiles and tests many small trees in one virtual machine, because starting one is slow.
+//
+// Standard input: a line `TREE<tab>OUT<tab>run|compile` per tree. TREE holds main, test and resources; classes and
+// resources go to OUT. Standard output: `TREE<tab>CLASS<tab>passed|failed` per test class that ran, and
+// `TREE<tab>!<tab>complaint` for a tree that does not compile.
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.StringWriter;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestSource;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.launcher.Launcher;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+class ContractDriver {
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    private static final String CLASS_PATH = System.getProperty("java.class.path");
+
+    public static void main(String[] arguments) throws Exception {
+        PrintStream out = System.out;
+        // Tests and compilers may print what they like.
+        System.setOut(System.err);
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = lines.readLine()) != null; ) {
+            String[] parts = line.split("\t");
+            Path tree = Path.of(parts[0]);
+            Path classes = Path.of(parts[1]);
+            String complaint = compile(tree, classes);
+            if (!complaint.isEmpty()) {
+                out.println(tree + "\t!\t" + complaint.replaceAll("\\s+", " "));
+            } else if (parts[2].equals("run")) {
+                run(classes).forEach((name, outcome) -> out.println(tree + "\t" + name + "\t" + outcome));
+            }
+        }
+        out.flush();
+        System.exit(0);
+    }
+
+    private static String compile(Path tree, Path classes) throws Exception {
+        Files.createDirectories(classes);
+        String classPath = classes + java.io.File.pathSeparator + CLASS_PATH;
+        List<Path> main = files(tree.resolve("main"), ".java");
+        List<Path> test = files(tree.resolve("test"), ".java");
+        List<Path> unnamed = new ArrayList<>(main);
+        unnamed.removeIf(path -> path.endsWith("module-info.java"));
+        boolean isModule = unnamed.size() < main.size();
+        unnamed.addAll(test);
+        String complaint = kotlin(tree, classes, classPath) + javac(unnamed, classes, classPath);
+        if (isModule) {
+            // The tests do not belong to the module, and were compiled without it.
+            complaint += javac(main, classes, classPath);
+        }
+        Path resources = tree.resolve("resources");
+        for (Path file : files(resources, "")) {
+            Path target = classes.resolve(resources.relativize(file).toString());
+            Files.createDirectories(target.getParent());
+            Files.copy(file, target);
+        }
+        return complaint;
+    }
+
+    private static String javac(List<Path> files, Path classes, String classPath) throws IOException {
+        if (files.isEmpty()) {
+            return "";
+        }
+        StringWriter output = new StringWriter();
+        try (StandardJavaFileManager manager = COMPILER.getStandardFileManager(null, null, null)) {
+            List<String> options = List.of("-d", classes.toString(), "-cp", classPath, "-g", "-proc:none", "-nowarn");
+            boolean done = COMPILER
+                    .getTask(output, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files))
+                    .call();
+            return done ? "" : output.toString();
+        }
+    }
+
+    private static String kotlin(Path tree, Path classes, String classPath) throws Exception {
+        List<Path> files = files(tree, ".kt");
+        if (files.isEmpty()) {
+            return "";
+        }
+        List<String> options = new ArrayList<>(List.of("-no-stdlib", "-nowarn", "-cp", classPath, "-d", classes.toString()));
+        files.forEach(file -> options.add(file.toString()));
+        Class<?> type = Class.forName("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler");
+        Object compiler = type.getDeclaredConstructor().newInstance();
+        Object exit = type.getMethod("exec", PrintStream.class, String[].class)
+                .invoke(compiler, System.err, options.toArray(new String[0]));
+        return exit.toString().equals("OK") ? "" : "kotlinc: " + exit;
+    }
+
+    private static List<Path> files(Path root, String ending) throws IOException {
+        if (!Files.isDirectory(root)) {
+            return new ArrayList<>();
+        }
+        try (Stream<Path> walk = Files.walk(root)) {
+            return walk.filter(path -> Files.isRegularFile(path) && path.toString().endsWith(ending))
+                    .sorted()
+                    .collect(Collectors.toCollection(ArrayList::new));
+        }
+    }
+
+    private static Map<String, String> run(Path classes) throws Exception {
+        Map<String, String> outcomes = new TreeMap<>();
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, before)) {
+            Thread.currentThread().setContextClassLoader(loader);
+            Launcher launcher = LauncherFactory.create();
+            launcher.execute(
+                    LauncherDiscoveryRequestBuilder.request()
+                            .selectors(DiscoverySelectors.selectClasspathRoots(Set.of(classes)))
+                            .build(),
+                    new Outcomes(outcomes));
+        } finally {
+            Thread.currentThread().setContextClassLoader(before);
+        }
+        return outcomes;
+    }
+
+    private static class Outcomes implements TestExecutionListener {
+        private final Map<String, String> outcomes;
+        private TestPlan plan;
+
+        Outcomes(Map<String, String> outcomes) {
+            this.outcomes = outcomes;
+        }
+
+        @Override
+        public void testPlanExecutionStarted(TestPlan plan) {
+            this.plan = plan;
+        }
+
+        @Override
+        public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+            String name = outermost(test);
+            if (name == null) {
+                return;
+            }
+            boolean passed = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
+            if (!passed) {
+                outcomes.put(name, "failed");
+            } else if (test.isTest()) {
+                outcomes.putIfAbsent(name, "passed");
+            }
+        }
+
+        private String outermost(TestIdentifier test) {
+            String name = null;
+            TestIdentifier current = test;
+            while (current != null) {
+                TestSource source = current.getSource().orElse(null);
+                if (source instanceof ClassSource) {
+                    name = ((ClassSource) source).getClassName();
+                }
+                current = plan.getParent(current).orElse(null);
+            }
+            return name;
+        }
+    }
+}

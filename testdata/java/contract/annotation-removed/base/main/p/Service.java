@@ -1,0 +1,4 @@
+package p;
+
+@Info(level = 1)
+class Service {}

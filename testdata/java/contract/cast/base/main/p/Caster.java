@@ -1,0 +1,7 @@
+package p;
+
+class Caster {
+    String name(Object object) {
+        return ((Named) object).name();
+    }
+}

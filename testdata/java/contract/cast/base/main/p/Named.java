@@ -1,0 +1,7 @@
+package p;
+
+abstract class Named {
+    String name() {
+        return "named";
+    }
+}

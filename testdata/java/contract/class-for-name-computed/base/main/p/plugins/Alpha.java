@@ -1,0 +1,8 @@
+package p.plugins;
+
+public class Alpha {
+    @Override
+    public String toString() {
+        return "alpha";
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Loader {
+    String load() throws Exception {
+        return Class.forName(Names.ALPHA).getDeclaredConstructor().newInstance().toString();
+    }
+}

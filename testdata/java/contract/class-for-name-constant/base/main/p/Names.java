@@ -1,0 +1,5 @@
+package p;
+
+class Names {
+    static final String ALPHA = "p.plugins.Alpha";
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Loader {
+    String load() throws Exception {
+        return Class.forName("p.plugins.Alpha").getDeclaredConstructor().newInstance().toString();
+    }
+}

@@ -1,0 +1,7 @@
+package q;
+
+public class Stack {
+    public int size() {
+        return 0;
+    }
+}

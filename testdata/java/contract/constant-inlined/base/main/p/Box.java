@@ -1,0 +1,7 @@
+package p;
+
+class Box {
+    int max() {
+        return Limits.MAX;
+    }
+}

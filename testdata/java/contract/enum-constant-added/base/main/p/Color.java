@@ -1,0 +1,5 @@
+package p;
+
+enum Color {
+    RED, BLUE
+}

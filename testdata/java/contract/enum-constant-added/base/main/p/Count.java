@@ -1,0 +1,7 @@
+package p;
+
+class Count {
+    int colors() {
+        return Color.values().length;
+    }
+}

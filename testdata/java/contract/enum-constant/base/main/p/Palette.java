@@ -1,0 +1,7 @@
+package p;
+
+class Palette {
+    String first() {
+        return Color.RED.label;
+    }
+}

@@ -1,0 +1,3 @@
+package p;
+
+class Failure extends RuntimeException {}

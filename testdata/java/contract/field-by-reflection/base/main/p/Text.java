@@ -1,0 +1,9 @@
+package p;
+
+class Text {
+    private final String value = "a";
+
+    String value() {
+        return value;
+    }
+}

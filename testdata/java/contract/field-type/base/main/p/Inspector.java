@@ -1,0 +1,7 @@
+package p;
+
+class Inspector {
+    int methods() throws Exception {
+        return Car.class.getDeclaredField("engine").getType().getDeclaredMethods().length;
+    }
+}

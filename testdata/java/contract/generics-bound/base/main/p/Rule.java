@@ -1,0 +1,7 @@
+package p;
+
+abstract class Rule {
+    String text() {
+        return "rule";
+    }
+}

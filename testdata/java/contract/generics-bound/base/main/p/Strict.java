@@ -1,0 +1,3 @@
+package p;
+
+class Strict extends Rule {}

@@ -1,0 +1,9 @@
+package p;
+
+import java.util.Date;
+
+class User {
+    String kind() {
+        return Date.class.getName();
+    }
+}

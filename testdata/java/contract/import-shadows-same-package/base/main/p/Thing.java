@@ -1,0 +1,7 @@
+package p;
+
+class Thing {
+    String name() {
+        return "q";
+    }
+}

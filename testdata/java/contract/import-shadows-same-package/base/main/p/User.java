@@ -1,0 +1,7 @@
+package p;
+
+class User {
+    String name() {
+        return new Thing().name();
+    }
+}

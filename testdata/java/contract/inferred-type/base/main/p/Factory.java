@@ -1,0 +1,7 @@
+package p;
+
+class Factory {
+    static Frame frame() {
+        return new Frame();
+    }
+}

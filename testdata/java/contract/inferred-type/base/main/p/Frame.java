@@ -1,0 +1,7 @@
+package p;
+
+class Frame {
+    Widget widget() {
+        return new Widget();
+    }
+}

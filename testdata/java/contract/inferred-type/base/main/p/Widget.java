@@ -1,0 +1,7 @@
+package p;
+
+class Widget {
+    String draw() {
+        return "widget";
+    }
+}

@@ -1,0 +1,8 @@
+package p;
+
+class StackTest implements StackContract {
+    @Override
+    public Stack make() {
+        return new Stack();
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Logger {
+    static int level = Settings.level;
+
+    static void touch() {}
+}

@@ -1,0 +1,5 @@
+package p;
+
+class Registry {
+    static int value = 0;
+}

@@ -1,0 +1,9 @@
+package p;
+
+class Settings {
+    static int level = Integer.parseInt("3");
+
+    static {
+        Registry.value = 5;
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Point {
+    int x() {
+        return 1;
+    }
+}

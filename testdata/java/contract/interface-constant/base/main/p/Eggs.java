@@ -1,0 +1,7 @@
+package p;
+
+class Eggs implements Units {
+    int count() {
+        return PER_DOZEN;
+    }
+}

@@ -1,0 +1,5 @@
+package p;
+
+interface Units {
+    int PER_DOZEN = Integer.parseInt("12");
+}

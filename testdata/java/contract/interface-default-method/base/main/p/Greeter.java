@@ -1,0 +1,7 @@
+package p;
+
+interface Greeter {
+    default String greet() {
+        return "hello";
+    }
+}

@@ -1,0 +1,8 @@
+package p;
+
+class Stack {
+    int size() {
+        int count = 0;
+        return count;
+    }
+}

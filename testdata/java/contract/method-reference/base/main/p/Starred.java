@@ -1,0 +1,9 @@
+package p;
+
+import static p.Maths.*;
+
+class Starred {
+    int base() {
+        return BASE;
+    }
+}

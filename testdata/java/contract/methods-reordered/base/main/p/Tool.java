@@ -1,0 +1,11 @@
+package p;
+
+class Tool {
+    int one() {
+        return 1;
+    }
+
+    int two() {
+        return 2;
+    }
+}

@@ -1,0 +1,3 @@
+module contract {
+    exports p;
+}

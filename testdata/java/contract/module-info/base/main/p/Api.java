@@ -1,0 +1,7 @@
+package p;
+
+public class Api {
+    public int version() {
+        return 1;
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Printer {
+    String print(Object value) {
+        return "object";
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Animal {
+    String sound() {
+        return "...";
+    }
+}

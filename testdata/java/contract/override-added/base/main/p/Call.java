@@ -1,0 +1,7 @@
+package p;
+
+class Call {
+    String on(Animal animal) {
+        return animal.sound();
+    }
+}

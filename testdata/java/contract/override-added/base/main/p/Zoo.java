@@ -1,0 +1,7 @@
+package p;
+
+class Zoo {
+    Animal first() {
+        return new Dog();
+    }
+}

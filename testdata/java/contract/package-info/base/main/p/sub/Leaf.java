@@ -1,0 +1,3 @@
+package p.sub;
+
+public class Leaf {}

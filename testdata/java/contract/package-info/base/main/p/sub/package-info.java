@@ -1,0 +1,4 @@
+@Info(level = 3)
+package p.sub;
+
+import p.Info;

@@ -1,0 +1,7 @@
+package p;
+
+class Pairs {
+    static String text() {
+        return new Pair(1, 2).toString();
+    }
+}

@@ -1,0 +1,9 @@
+package p;
+
+import q.*;
+
+class User {
+    String name() {
+        return new Thing().name();
+    }
+}

@@ -1,0 +1,8 @@
+package p;
+
+final class Circle implements Shape {
+    @Override
+    public String toString() {
+        return "circle";
+    }
+}

@@ -1,0 +1,3 @@
+package p;
+
+final class Circle implements Shape {}

@@ -1,0 +1,3 @@
+package p;
+
+sealed interface Shape permits Circle, Square {}

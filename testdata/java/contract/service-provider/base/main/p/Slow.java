@@ -1,0 +1,8 @@
+package p;
+
+public class Slow implements Codec {
+    @Override
+    public String name() {
+        return "slow";
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Order {
+    static int next = 0;
+    static int first = ++next;
+    static int second = ++next;
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Doubling {
+    static int of(int n) {
+        return 2 * n;
+    }
+}

@@ -1,0 +1,7 @@
+package p;
+
+class A {
+    int value() {
+        return 1;
+    }
+}

@@ -1,0 +1,3 @@
+package p;
+
+class C extends B {}

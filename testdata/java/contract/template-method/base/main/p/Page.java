@@ -1,0 +1,8 @@
+package p;
+
+class Page extends Template {
+    @Override
+    String header() {
+        return "page";
+    }
+}

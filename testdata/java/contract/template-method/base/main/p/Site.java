@@ -1,0 +1,7 @@
+package p;
+
+class Site {
+    static Template home() {
+        return new Page();
+    }
+}

@@ -1,0 +1,9 @@
+package p;
+
+abstract class Template {
+    String render() {
+        return header() + "!";
+    }
+
+    abstract String header();
+}

@@ -1,0 +1,7 @@
+package p;
+
+class Check {
+    static int expected() {
+        return 0;
+    }
+}

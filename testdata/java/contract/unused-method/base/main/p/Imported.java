@@ -1,0 +1,9 @@
+package p;
+
+import static p.Maths.twice;
+
+class Imported {
+    int four() {
+        return twice(2);
+    }
+}

@@ -1,0 +1,7 @@
+package q;
+
+public class Thing {
+    public String name() {
+        return "q";
+    }
+}

@@ -1,0 +1,7 @@
+package r;
+
+public class Thing {
+    public String name() {
+        return "r";
+    }
+}

@@ -1,0 +1,11 @@
+package q;
+
+import static org.junit.jupiter.api.Assertions.*;
+import org.junit.jupiter.api.Test;
+
+class ThingTest {
+    @Test
+    void works() throws Exception {
+        assertEquals("q", new Thing().name());
+    }
+}
