@@ -48,8 +48,8 @@ fn analyse(directory: &Path) -> (Graph, Fingerprints) {
         tree.objects.len(),
         tree.images.len(),
         tree.bytes,
-        tree.objects.iter().map(|object| object.summary.encode().len()).sum::<usize>()
-            + tree.images.iter().map(|image| image.summary.encode().len()).sum::<usize>(),
+        tree.objects.iter().map(|object| object.summary.encode(&tree.packs).len()).sum::<usize>()
+            + tree.packs.iter().map(|packed| packed.pack.encode().1.len()).sum::<usize>(),
         analysis.graph().element_count(),
         analysis.graph().reference_count(),
         scanned,

@@ -1,22 +1,25 @@
 //! The analysis of one state: from scanned files (or recorded summaries) to the graph, its fingerprints, and the
 //! tests of each program. Running a program to list its tests is the caller's part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use fewer_core::{
     Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode,
 };
 
+use crate::effects::Intake;
 use crate::environment::LibraryFinder;
 use crate::foreign::ForeignReader;
-use crate::googletest::{ListedTest, TestClasses};
+use crate::googletest::{ListedTest, TestClasses, TestSymbols};
+use crate::image::ImageSummary;
 use crate::image_set::ImageSet;
 use crate::initialisers::{self, Initialisers};
 use crate::link::{Intakes, Linked, NamedDigest};
 use crate::membership::{Memberships, contested, direct_members, memberships};
 use crate::name_map::SizedNameSet;
-use crate::scan::{BuildTree, map_file};
+use crate::scan::{BuildTree, Scanned, map_file};
 use crate::summary::{Linkage, NameKey, Traits};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::verification;
@@ -46,6 +49,7 @@ pub struct Analysis<'t> {
     environments: Vec<u32>,
     targets: Vec<Target>,
     notes: Vec<String>,
+    test_symbols: OnceLock<TestSymbols>,
 }
 
 /// What the caller knows of the state besides the build directory.
@@ -62,22 +66,28 @@ pub struct Given {
 impl<'t> Analysis<'t> {
     /// Analyses what a build directory holds now.
     pub fn of_build(build_directory: &Path, tree: &'t BuildTree, given: Given) -> Analysis<'t> {
-        let direct = direct_members(&tree.objects, &tree.images);
-        let open = contested(&tree.objects, &direct);
+        let direct = direct_members(tree);
+        let open = contested(tree, &direct);
         let exclusions = verification::exclusions(build_directory, tree, &open);
-        let members = memberships(&tree.objects, &tree.images, direct, &exclusions);
-        let linked = link(tree, &members, given.files.clone());
-        let images = survey(build_directory, tree, &members, &linked, given.library_path);
-        let surroundings =
-            Surroundings { images, files: given.files, variables: given.variables, exclusions };
+        let members = memberships(tree, direct.without(&exclusions));
+        let mut linked = Linked::link(tree, members.used.clone());
+        let mut images = survey(build_directory, tree, &members, &linked, given.library_path);
+        note_contents(tree, &linked, &mut images);
+        let surroundings = Surroundings {
+            images,
+            files: given.files,
+            variables: given.variables,
+            members: recorded_members(tree, &members.direct),
+        };
+        connect_intakes(tree, &mut linked, &surroundings);
         Analysis::finish(tree, linked, surroundings)
     }
 
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
-        let direct = direct_members(&tree.objects, &tree.images);
-        let members = memberships(&tree.objects, &tree.images, direct, &surroundings.exclusions);
-        let linked = link(tree, &members, surroundings.files.clone());
+        let members = memberships(tree, members_of_record(tree, &surroundings));
+        let mut linked = Linked::link(tree, members.used.clone());
+        connect_intakes(tree, &mut linked, &surroundings);
         Analysis::finish(tree, linked, surroundings)
     }
 
@@ -108,6 +118,7 @@ impl<'t> Analysis<'t> {
             environments,
             targets,
             notes,
+            test_symbols: OnceLock::new(),
         }
     }
 
@@ -153,7 +164,8 @@ impl<'t> Analysis<'t> {
 
     /// The tests of a GoogleTest program as it lists them.
     pub fn googletest_tests(&self, target: &Target, listed: &[ListedTest]) -> Vec<TestNode> {
-        let classes = TestClasses::of_program(&self.linked, target.image);
+        let symbols = self.test_symbols.get_or_init(|| TestSymbols::of(&self.linked));
+        let classes = TestClasses::of_program(&self.linked, symbols, target.image);
         let shared = self.shared_roots(target);
         let stale = self.stale_because(target);
         listed
@@ -178,7 +190,7 @@ impl<'t> Analysis<'t> {
     /// A test that is a whole program: everything in the program is in its reach.
     pub fn program_test(&self, target: &Target, name: &str, disabled: bool) -> TestNode {
         let mut roots = self.shared_roots(target);
-        let count = self.linked.elements.len() as u32;
+        let count = self.linked.element_count() as u32;
         roots.extend((0..count).filter(|&node| self.linked.images[node as usize].contains(target.image)));
         let mapping = match self.stale_because(target) {
             Some(object) => Mapping::Unmapped { cause: stale_cause(object) },
@@ -202,8 +214,7 @@ impl<'t> Analysis<'t> {
         let mut found = Vec::new();
         for (object, file) in self.tree.objects.iter().enumerate() {
             if wanted(&file.name) {
-                found
-                    .extend(self.linked.node_of[object].iter().filter(|&&node| node != crate::link::NO_NODE));
+                found.extend(self.linked.nodes_of_object(object));
             }
         }
         found.sort_unstable();
@@ -243,16 +254,34 @@ fn elements(nodes: Vec<u32>) -> Vec<ElementId> {
     nodes.into_iter().map(ElementId).collect()
 }
 
-fn link<'t>(tree: &'t BuildTree, members: &Memberships, files: Vec<NamedDigest>) -> Linked<'t> {
+/// Takes down the content of every file that something depends on as a whole: programs without GoogleTest or
+/// out of date, and what the code of the build may start or load.
+fn note_contents(tree: &BuildTree, linked: &Linked<'_>, images: &mut [ImageSurroundings]) {
+    let (starts, loads) = (linked.takes_in(Intake::Programs), linked.takes_in(Intake::Libraries));
+    for (index, around) in images.iter_mut().enumerate() {
+        let summary = &tree.images[index].summary;
+        let is_taken_in = if summary.is_library { loads } else { starts || !summary.has_googletest };
+        if is_taken_in || around.stale.is_some() {
+            around.content = Some(tree.image_content(index));
+        }
+    }
+}
+
+fn connect_intakes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Surroundings) {
     let built = |wants_library: bool| {
+        let wanted = |(image, _): &(&Scanned<ImageSummary>, _)| image.summary.is_library == wants_library;
         tree.images
             .iter()
-            .filter(|image| image.summary.is_library == wants_library)
-            .map(|image| NamedDigest { name: image.name.clone(), digest: image.key })
+            .zip(&surroundings.images)
+            .filter(wanted)
+            .filter_map(|(image, around)| {
+                Some(NamedDigest { name: image.name.clone(), digest: around.content? })
+            })
             .collect()
     };
-    let intakes = Intakes { files, programs: built(false), libraries: built(true) };
-    Linked::link(&tree.objects, members.used.clone(), &intakes)
+    let intakes =
+        Intakes { files: surroundings.files.clone(), programs: built(false), libraries: built(true) };
+    linked.connect_intakes(&intakes);
 }
 
 /// What each linked file has around it: system libraries, foreign code, whether it is up to date.
@@ -263,13 +292,8 @@ fn survey(
     linked: &Linked<'_>,
     library_path: Vec<std::path::PathBuf>,
 ) -> Vec<ImageSurroundings> {
-    let locals: SizedNameSet = tree
-        .objects
-        .iter()
-        .flat_map(|object| object.summary.symbols.iter())
-        .filter(|symbol| symbol.linkage == Linkage::Local)
-        .map(|symbol| (symbol.key, symbol.size))
-        .collect();
+    let locals = local_names(tree);
+    let defined = linked.programs_by_name();
     let mut finder = LibraryFinder::new(library_path);
     let mut foreign = ForeignReader::default();
     let is_own = |name: &str| {
@@ -286,7 +310,7 @@ fn survey(
             let mut items = finder.libraries(&image.summary, origin, is_own);
             if let Ok(bytes) = map_file(&path) {
                 let is_explained = |symbol: &crate::image::ImageSymbol| {
-                    linked.defined_in(symbol.key, index).next().is_some()
+                    defined.get(&symbol.key).is_some_and(|images| images.contains(index))
                         || (!symbol.is_global && locals.contains(&(symbol.key, symbol.size)))
                 };
                 let found = foreign.read(&bytes, &image.summary, is_explained);
@@ -297,9 +321,45 @@ fn survey(
                     });
                 }
             }
-            ImageSurroundings { image: image.name.clone(), items, stale: stale_object(tree, members, index) }
+            let stale = stale_object(tree, members, index);
+            ImageSurroundings { image: image.name.clone(), items, stale, content: None }
         })
         .collect()
+}
+
+/// Memberships as they are recorded: by the names of objects, and the places of images in the record.
+fn recorded_members(tree: &BuildTree, direct: &[ImageSet]) -> Vec<(String, Vec<u32>)> {
+    let record = |(object, images): (&Scanned<_>, &ImageSet)| {
+        (object.name.clone(), images.iter().map(|image| image as u32).collect())
+    };
+    tree.objects.iter().zip(direct).map(record).collect()
+}
+
+/// The inverse of [`recorded_members`], in the order of the tree's objects and images.
+fn members_of_record(tree: &BuildTree, surroundings: &Surroundings) -> Vec<ImageSet> {
+    let places: HashMap<&str, usize> =
+        tree.images.iter().enumerate().map(|(index, image)| (image.name.as_str(), index)).collect();
+    let place = |image: &u32| places.get(surroundings.images.get(*image as usize)?.image.as_str()).copied();
+    let members: HashMap<&str, &Vec<u32>> =
+        surroundings.members.iter().map(|(object, images)| (object.as_str(), images)).collect();
+    let of_object = |object: &Scanned<_>| {
+        let mut set = ImageSet::empty(tree.images.len());
+        let images = members.get(object.name.as_str()).into_iter().flat_map(|images| images.iter());
+        images.filter_map(place).for_each(|image| set.insert(image));
+        set
+    };
+    tree.objects.iter().map(of_object).collect()
+}
+
+/// The local names of all objects, with their sizes.
+fn local_names(tree: &BuildTree) -> SizedNameSet {
+    let own = tree.objects.iter().flat_map(|object| object.summary.symbols.iter());
+    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
+    let common = tree.held_commons().into_iter().flat_map(|(pack, element)| {
+        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        local.map(|symbol| (pack.names[symbol.name as usize].key, symbol.size))
+    });
+    own.chain(common).collect()
 }
 
 /// An object of the image that was written after it.
@@ -329,14 +389,15 @@ fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &S
         }
         if let Some(around) = surroundings.images.iter().find(|around| around.image == image.name) {
             items.extend(around.items.iter().cloned());
+            let of_content =
+                |domain| DigestBuilder::new(domain).digest(around.content.unwrap_or_default()).finish();
             if around.stale.is_some() {
-                let digest = DigestBuilder::new(STALE).digest(image.key).finish();
-                items.push(NamedDigest { name: format!("{} (out of date)", image.name), digest });
+                let name = format!("{} (out of date)", image.name);
+                items.push(NamedDigest { name, digest: of_content(STALE) });
             }
-        }
-        if !image.summary.has_googletest {
-            let digest = DigestBuilder::new(PROGRAM).digest(image.key).finish();
-            items.push(NamedDigest { name: image.name.clone(), digest });
+            if !image.summary.has_googletest && !image.summary.is_library {
+                items.push(NamedDigest { name: image.name.clone(), digest: of_content(PROGRAM) });
+            }
         }
         let children: Vec<u32> = items
             .into_iter()
@@ -362,7 +423,7 @@ fn build_graph(linked: &Linked<'_>) -> Graph {
         linked.write_display_name(node, &mut name);
         builder.element(&name, linked.content(node));
     }
-    for node in 0..linked.elements.len() as u32 {
+    for node in 0..linked.element_count() as u32 {
         for &target in linked.row(node) {
             builder.reference(ElementId(node), ElementId(target));
         }

@@ -2,15 +2,14 @@
 //! that are gone. It is compared function by function with all addresses masked, so that it stays the same
 //! while the program around it moves.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
 
 use crate::image::{ImageSummary, ImageSymbol};
+use crate::name_map::SizedNameMap;
 use crate::relocatable::{SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SectionPlace, section_places};
-use crate::summary::NameKey;
 
 const FOREIGN: Domain = Domain::new("image.foreign");
 const WHOLE: Domain = Domain::new("image.whole");
@@ -18,7 +17,7 @@ const WHOLE: Domain = Domain::new("image.whole");
 /// A digest of the foreign part of programs, with the work on equal functions shared between them.
 #[derive(Default)]
 pub struct ForeignReader {
-    masks: HashMap<(NameKey, u32), Vec<Range<usize>>>,
+    masks: SizedNameMap<Vec<Range<usize>>>,
 }
 
 /// What was found in one program.
@@ -52,7 +51,10 @@ impl ForeignReader {
         let mut digest = DigestBuilder::new(FOREIGN);
         let mut symbols = 0;
         let mut scratch = Vec::new();
-        for symbol in image.symbols.iter().filter(|symbol| !is_explained(symbol)) {
+        let mut foreign: Vec<&ImageSymbol> =
+            image.symbols.iter().filter(|symbol| !is_explained(symbol)).collect();
+        foreign.sort_unstable_by_key(|symbol| (symbol.key, symbol.address));
+        for symbol in foreign {
             // What has no bytes in the file starts as zeros, or is copied from a shared library.
             let Some((body, is_code)) = layout.body(symbol) else { continue };
             if !is_code && body.iter().all(|&byte| byte == 0) {

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::link::{Linked, NO_NODE, Node};
-use crate::summary::{NameKey, Reference, TestRole};
+use crate::link::{Linked, NO_NODE};
+use crate::name_map::NameMap;
+use crate::pack::Pack;
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, TestRole};
 use crate::symbol_names::*;
 
 /// A test as the program lists it.
@@ -43,73 +45,121 @@ pub struct TestClasses {
 
 const HOOKS: [&str; 4] = ["14SetUpTestSuite", "17TearDownTestSuite", "13SetUpTestCase", "16TearDownTestCase"];
 
-/// Symbols of one object that tests begin at.
-struct ObjectSymbols<'l> {
-    linked: &'l Linked<'l>,
-    object: u32,
-    by_key: HashMap<NameKey, u32>,
+/// What one object has for tests to begin at. Made once for all programs.
+#[derive(Default)]
+struct ObjectTests {
+    /// Names that GoogleTest gave a role, with their nodes.
+    roles: Vec<(TestRole, Vec<u8>, u32)>,
+    /// Nodes by the names that no other object can see.
+    locals: NameMap<u32>,
+    /// Factories by the constructor or vtable they use: those name the class.
+    factories: HashMap<Vec<u8>, Vec<u32>>,
 }
 
-impl<'l> ObjectSymbols<'l> {
-    fn new(linked: &'l Linked<'l>, object: u32) -> Self {
-        let summary = linked.summary(object);
-        let by_key = summary
-            .symbols
-            .iter()
-            .filter(|symbol| symbol.element != crate::summary::NO_ELEMENT)
-            .map(|symbol| (symbol.key, symbol.element))
-            .collect();
-        ObjectSymbols { linked, object, by_key }
+/// What the objects of a build have for tests to begin at.
+#[derive(Default)]
+pub struct TestSymbols {
+    objects: Vec<ObjectTests>,
+}
+
+impl TestSymbols {
+    pub fn of(linked: &Linked<'_>) -> TestSymbols {
+        let has_role: Vec<Vec<bool>> =
+            linked.packs.iter().map(|packed| elements_with_role(&packed.pack)).collect();
+        let read = |object| ObjectTests::read(linked, object, &has_role);
+        TestSymbols { objects: (0..linked.objects.len() as u32).map(read).collect() }
     }
 
-    /// The nodes of a name: this object's own definition (local ones included), and those of the program.
-    fn nodes(&self, name: &[u8], image: usize) -> Vec<u32> {
+    /// The nodes of a name: the object's own definition, if it is local, and those of the program.
+    fn nodes(&self, linked: &Linked<'_>, object: u32, name: &[u8], image: usize) -> Vec<u32> {
         let key = NameKey::of(name);
-        let mut nodes: Vec<u32> = self.linked.defined_in(key, image).collect();
-        if let Some(&element) = self.by_key.get(&key) {
-            nodes.push(self.linked.node_of[self.object as usize][element as usize]);
-        }
-        nodes.retain(|&node| node != NO_NODE);
+        let mut nodes: Vec<u32> = linked.defined_in(key, image).collect();
+        nodes.extend(self.objects[object as usize].locals.get(&key));
         nodes
     }
 }
 
+fn elements_with_role(pack: &Pack) -> Vec<bool> {
+    let has_role = |element| pack.symbols_of(element).iter().any(|symbol| symbol.role != TestRole::None);
+    (0..pack.elements.len() as u32).map(has_role).collect()
+}
+
+impl ObjectTests {
+    fn read(linked: &Linked<'_>, object: u32, has_role: &[Vec<bool>]) -> ObjectTests {
+        let summary = linked.summary(object);
+        let mut tests = ObjectTests::default();
+        for symbol in summary.symbols.iter().filter(|symbol| symbol.role != TestRole::None) {
+            if symbol.element != NO_ELEMENT {
+                let node = linked.node_of[object as usize][symbol.element as usize];
+                tests.roles.push((symbol.role, summary.name(symbol.name).to_vec(), node));
+            }
+        }
+        for common in &summary.commons {
+            if has_role[common.pack as usize][common.element as usize] {
+                let pack = linked.pack(common.pack);
+                let node = linked.common_node(*common);
+                let symbols = pack.symbols_of(common.element).iter();
+                let role = symbols.filter(|symbol| symbol.role != TestRole::None);
+                tests.roles.extend(role.map(|symbol| (symbol.role, pack.name(symbol.name).to_vec(), node)));
+            }
+        }
+        tests.roles.retain(|(role, _, node)| *role == TestRole::Body || *node != NO_NODE);
+        for &(_, _, node) in tests.roles.iter().filter(|(role, ..)| *role == TestRole::Factory) {
+            for name in linked.referred_names(node) {
+                tests.factories.entry(name.to_vec()).or_default().push(node);
+            }
+        }
+        if tests.roles.iter().any(|(role, ..)| *role == TestRole::Body) {
+            tests.locals = local_nodes(linked, object);
+        }
+        tests
+    }
+}
+
+/// The nodes of the names that are local to an object.
+fn local_nodes(linked: &Linked<'_>, object: u32) -> NameMap<u32> {
+    let summary = linked.summary(object);
+    let own = summary
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.linkage == Linkage::Local)
+        .map(|symbol| (symbol.key, linked.node_of[object as usize][symbol.element as usize]));
+    let common = summary.commons.iter().flat_map(|common| {
+        let (pack, node) = (linked.pack(common.pack), linked.common_node(*common));
+        let symbols = pack.symbols_of(common.element).iter();
+        let local = symbols.filter(|symbol| symbol.linkage == Linkage::Local);
+        local.map(move |symbol| (pack.names[symbol.name as usize].key, node))
+    });
+    common.chain(own).filter(|(_, node)| *node != NO_NODE).collect()
+}
+
 impl TestClasses {
-    /// Reads the objects of one program.
-    pub fn of_program(linked: &Linked<'_>, image: usize) -> TestClasses {
+    /// The classes in the objects of one program.
+    pub fn of_program(linked: &Linked<'_>, symbols: &TestSymbols, image: usize) -> TestClasses {
         let mut found = TestClasses { classes: HashMap::new(), generators: Vec::new() };
-        for object in 0..linked.objects.len() as u32 {
+        for object in 0..symbols.objects.len() as u32 {
             if linked.members[object as usize].contains(image) {
-                found.read_object(linked, object, image);
+                found.read_object(linked, symbols, object, image);
             }
         }
         found.generators.sort();
         found
     }
 
-    fn read_object(&mut self, linked: &Linked<'_>, object: u32, image: usize) {
-        let summary = linked.summary(object);
-        let mut symbols: Option<ObjectSymbols<'_>> = None;
-        let factories = factories(linked, object);
-        for symbol in &summary.symbols {
-            if symbol.element == crate::summary::NO_ELEMENT {
-                continue;
-            }
-            let node = linked.node_of[object as usize][symbol.element as usize];
-            let name = summary.name(symbol.name);
-            match symbol.role {
-                TestRole::Generator if node != NO_NODE => {
-                    self.generators.push((String::from_utf8_lossy(name).into_owned(), node));
+    fn read_object(&mut self, linked: &Linked<'_>, symbols: &TestSymbols, object: u32, image: usize) {
+        for (role, name, node) in &symbols.objects[object as usize].roles {
+            match role {
+                TestRole::Generator => {
+                    self.generators.push((String::from_utf8_lossy(name).into_owned(), *node));
                 }
                 TestRole::Body => {
                     let Some(class) = test_class(name) else { continue };
-                    let symbols = symbols.get_or_insert_with(|| ObjectSymbols::new(linked, object));
-                    let roots = class_roots(symbols, &class, &factories, node, image);
+                    let roots = class_roots(linked, symbols, object, &class, *node, image);
                     let template =
                         class.is_template.then(|| without_blanks(&demangled(&String::from_utf8_lossy(name))));
                     self.classes.entry(class.class).or_default().push(Class { roots, template });
                 }
-                TestRole::None | TestRole::Factory | TestRole::SuiteHook | TestRole::Generator => {}
+                TestRole::None | TestRole::Factory | TestRole::SuiteHook => {}
             }
         }
     }
@@ -173,52 +223,36 @@ fn without_blanks(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// Factories of one object by the constructor or vtable they use: those name the class.
-fn factories(linked: &Linked<'_>, object: u32) -> HashMap<Vec<u8>, Vec<u32>> {
-    let summary = linked.summary(object);
-    let mut factories: HashMap<Vec<u8>, Vec<u32>> = HashMap::new();
-    for symbol in &summary.symbols {
-        if symbol.role != TestRole::Factory || symbol.element == crate::summary::NO_ELEMENT {
-            continue;
-        }
-        let node = linked.node_of[object as usize][symbol.element as usize];
-        if node == NO_NODE {
-            continue;
-        }
-        for reference in summary.references_of(symbol.element) {
-            let name = match *reference {
-                Reference::Element(element) => summary.element_name(element),
-                Reference::Symbol(symbol) => summary.symbol_name(symbol),
-            };
-            factories.entry(name.to_vec()).or_default().push(node);
-        }
-    }
-    factories
-}
-
 fn class_roots(
-    symbols: &ObjectSymbols<'_>,
+    linked: &Linked<'_>,
+    symbols: &TestSymbols,
+    object: u32,
     class: &TestClass<'_>,
-    factories: &HashMap<Vec<u8>, Vec<u32>>,
     body: u32,
     image: usize,
 ) -> BTreeSet<u32> {
+    let factories = &symbols.objects[object as usize].factories;
     let mut roots = BTreeSet::from([body]);
     let vtable = vtable_of(class.scope);
     let constructors = ["C1", "C2"].map(|kind| member_of(class.scope, kind));
     for name in [&vtable].into_iter().chain(&constructors) {
-        roots.extend(symbols.nodes(name, image));
+        roots.extend(symbols.nodes(linked, object, name, image));
         roots.extend(factories.get(name.as_slice()).into_iter().flatten());
     }
-    roots.extend(suite_hooks(symbols, class.scope, image));
+    roots.extend(suite_hooks(linked, symbols, object, class.scope, image));
     roots.remove(&NO_NODE);
     roots
 }
 
 /// `SetUpTestSuite` and its siblings of the class and all its bases, found along the type information. Without
 /// type information (-fno-rtti) those of every class of the program.
-fn suite_hooks(symbols: &ObjectSymbols<'_>, scope: &[u8], image: usize) -> Vec<u32> {
-    let linked = symbols.linked;
+fn suite_hooks(
+    linked: &Linked<'_>,
+    symbols: &TestSymbols,
+    object: u32,
+    scope: &[u8],
+    image: usize,
+) -> Vec<u32> {
     let mut hooks = Vec::new();
     let mut pending = vec![typeinfo_of(scope)];
     let mut seen = BTreeSet::new();
@@ -229,43 +263,28 @@ fn suite_hooks(symbols: &ObjectSymbols<'_>, scope: &[u8], image: usize) -> Vec<u
         }
         if let Some(scope) = scope_of_typeinfo(&typeinfo) {
             for hook in HOOKS {
-                hooks.extend(symbols.nodes(&member_of(scope, hook), image));
+                hooks.extend(symbols.nodes(linked, object, &member_of(scope, hook), image));
             }
         }
-        for node in symbols.nodes(&typeinfo, image) {
+        for node in symbols.nodes(linked, object, &typeinfo, image) {
             has_type_information = true;
-            if let Node::Element { object, element } = linked.node(node) {
-                let summary = linked.summary(object);
-                for reference in summary.references_of(element) {
-                    let name = match *reference {
-                        Reference::Element(element) => summary.element_name(element),
-                        Reference::Symbol(symbol) => summary.symbol_name(symbol),
-                    };
-                    if name.starts_with(b"_ZTI") {
-                        pending.push(name.to_vec());
-                    }
-                }
-            }
+            let names = linked.referred_names(node).into_iter();
+            pending.extend(names.filter(|name| name.starts_with(b"_ZTI")).map(<[u8]>::to_vec));
         }
     }
     if !has_type_information {
-        hooks.extend(every_hook(linked, image));
+        hooks.extend(every_hook(linked, symbols, image));
     }
     hooks
 }
 
-fn every_hook(linked: &Linked<'_>, image: usize) -> Vec<u32> {
+fn every_hook(linked: &Linked<'_>, symbols: &TestSymbols, image: usize) -> Vec<u32> {
     let mut hooks = Vec::new();
-    for (object, file) in linked.objects.iter().enumerate() {
-        if !linked.members[object].contains(image) {
-            continue;
-        }
-        for symbol in &file.summary.symbols {
-            if symbol.role == TestRole::SuiteHook && symbol.element != crate::summary::NO_ELEMENT {
-                hooks.push(linked.node_of[object][symbol.element as usize]);
-            }
+    for (object, tests) in symbols.objects.iter().enumerate() {
+        if linked.members[object].contains(image) {
+            let of_suites = tests.roles.iter().filter(|(role, ..)| *role == TestRole::SuiteHook);
+            hooks.extend(of_suites.map(|(_, _, node)| *node));
         }
     }
-    hooks.retain(|&node| node != NO_NODE);
     hooks
 }

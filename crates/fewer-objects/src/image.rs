@@ -1,11 +1,14 @@
 //! Linked files: test executables, other programs and shared libraries. What they need, which symbols they
 //! hold, and whether GoogleTest is in them. Their code is read from objects; see `foreign` for what is left.
 
+use fewer_core::{Digest, Domain};
+
 use crate::relocatable::*;
 use crate::summary::{NameKey, Reader, Writer};
 use crate::symbol_names::is_counter;
 
-const IMAGE_VERSION: u32 = 2;
+const IMAGE_VERSION: u32 = 3;
+const IMAGE: Domain = Domain::new("image.summary");
 /// GoogleTest's runner: a program that has it is a test program.
 pub const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
 const LIST_FLAG: &[u8] = b"gtest_list_tests";
@@ -32,47 +35,52 @@ pub struct ImageSummary {
     pub needed: Vec<String>,
     /// Where the loader looks for libraries first.
     pub run_path: Vec<String>,
-    /// Sorted by key; empty when the file is stripped.
+    /// In the order of the file. They tell what is in the file and are not part of the stored form.
     pub symbols: Vec<ImageSymbol>,
+    /// Whether the file was linked without symbols, or they were taken out of it.
+    pub is_stripped: bool,
     pub has_googletest: bool,
     pub note: Option<String>,
 }
 
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
-    match ElfFile::parse(bytes) {
-        Ok(file) => summarise(&file),
-        Err(error) => ImageSummary { note: Some(error.to_string()), ..ImageSummary::default() },
+    let mut summary = ImageSummary::default();
+    let mut count = 0usize;
+    let file = ElfFile::parse_image(bytes, |sections, symbol| {
+        count += 1;
+        take_symbol(sections, &symbol, &mut summary);
+    });
+    match file {
+        Ok(file) => {
+            summary.is_library = is_library(&file);
+            read_dynamic(&file, &mut summary);
+            summary.has_googletest |= mentions_googletest(&file, count <= 1);
+            summary.is_stripped = summary.symbols.is_empty();
+            summary
+        }
+        Err(error) => {
+            ImageSummary { note: Some(error.to_string()), is_stripped: true, ..ImageSummary::default() }
+        }
     }
 }
 
-fn summarise(file: &ElfFile<'_>) -> ImageSummary {
-    let mut summary = ImageSummary { is_library: is_library(file), ..ImageSummary::default() };
-    read_dynamic(file, &mut summary);
-    for symbol in &file.symbols {
-        if symbol.name == TEST_RUNNER {
-            summary.has_googletest = true;
-        }
-        let Place::Section(section) = symbol.place else { continue };
-        let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
-        let is_local = symbol.binding == Binding::Local;
-        // Counters name nothing, and `$` is in the names that linkers make up (`rand$plt`).
-        if !sized || (is_local && is_counter(symbol.name)) || symbol.name.contains(&b'$') {
-            continue;
-        }
-        summary.symbols.push(ImageSymbol {
-            key: NameKey::of(symbol.name),
-            size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
-            address: symbol.value,
-            is_global: symbol.binding != Binding::Local,
-            is_code: file.sections[section].has(SHF_EXECINSTR),
-        });
+fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut ImageSummary) {
+    summary.has_googletest |= symbol.name == TEST_RUNNER;
+    let Place::Section(section) = symbol.place else { return };
+    let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
+    let is_local = symbol.binding == Binding::Local;
+    // Counters name nothing, and `$` is in the names that linkers make up (`rand$plt`).
+    if !sized || (is_local && is_counter(symbol.name)) || memchr::memchr(b'$', symbol.name).is_some() {
+        return;
     }
-    summary.symbols.sort_unstable_by_key(|symbol| (symbol.key, symbol.address));
-    if !summary.has_googletest {
-        summary.has_googletest = mentions_googletest(file);
-    }
-    summary
+    summary.symbols.push(ImageSymbol {
+        key: NameKey::of(symbol.name),
+        size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
+        address: symbol.value,
+        is_global: !is_local,
+        is_code: sections[section].has(SHF_EXECINSTR),
+    });
 }
 
 /// A shared library has no interpreter; a position-independent program does.
@@ -81,24 +89,15 @@ fn is_library(file: &ElfFile<'_>) -> bool {
 }
 
 /// The file imports GoogleTest from a shared library, or has been stripped but carries its flag's name.
-fn mentions_googletest(file: &ElfFile<'_>) -> bool {
+fn mentions_googletest(file: &ElfFile<'_>, is_stripped: bool) -> bool {
     let imports = file.section_named(b".dynstr").is_some_and(|section| has_part(section.data, TEST_RUNNER));
-    let stripped = file.symbols.len() <= 1;
     imports
-        || (stripped
+        || (is_stripped
             && file.section_named(b".rodata").is_some_and(|section| has_part(section.data, LIST_FLAG)))
 }
 
 fn has_part(data: &[u8], part: &[u8]) -> bool {
-    let first = part[0];
-    let mut rest = data;
-    while let Some(at) = rest.iter().position(|&byte| byte == first) {
-        if rest[at..].starts_with(part) {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
+    memchr::memmem::find(data, part).is_some()
 }
 
 fn read_dynamic(file: &ElfFile<'_>, summary: &mut ImageSummary) {
@@ -124,21 +123,18 @@ fn read_dynamic(file: &ElfFile<'_>, summary: &mut ImageSummary) {
 
 impl ImageSummary {
     pub fn is_stripped(&self) -> bool {
-        self.symbols.is_empty()
+        self.is_stripped
     }
 
-    /// All symbols of one name.
-    pub fn symbols_named(&self, key: NameKey) -> &[ImageSymbol] {
-        let start = self.symbols.partition_point(|symbol| symbol.key < key);
-        let count = self.symbols[start..].iter().take_while(|symbol| symbol.key == key).count();
-        &self.symbols[start..start + count]
-    }
-
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(self.symbols.len() * 24 + 256));
+    /// The stored form, which leaves out the symbols; with the key it is kept under.
+    pub fn encode(&self) -> (Digest, Vec<u8>) {
+        let mut out = Writer(Vec::new());
         out.word(IMAGE_VERSION);
         out.word(
-            self.is_library as u32 | (self.has_googletest as u32) << 1 | (self.note.is_some() as u32) << 2,
+            self.is_library as u32
+                | (self.has_googletest as u32) << 1
+                | (self.note.is_some() as u32) << 2
+                | (self.is_stripped as u32) << 3,
         );
         out.bytes(self.soname.as_bytes());
         out.bytes(self.note.as_deref().unwrap_or("").as_bytes());
@@ -146,14 +142,7 @@ impl ImageSummary {
             out.word(list.len() as u32);
             list.iter().for_each(|item| out.bytes(item.as_bytes()));
         }
-        out.word(self.symbols.len() as u32);
-        for symbol in &self.symbols {
-            out.long(symbol.key.0);
-            out.long(symbol.address);
-            out.word(symbol.size);
-            out.word(symbol.is_global as u32 | (symbol.is_code as u32) << 1);
-        }
-        out.0
+        (Digest::of(IMAGE, &out.0), out.0)
     }
 
     pub fn decode(bytes: &[u8]) -> Option<ImageSummary> {
@@ -167,24 +156,15 @@ impl ImageSummary {
         let note = text(&mut input)?;
         let needed = input.list(4, text)?;
         let run_path = input.list(4, text)?;
-        let symbols = input.list(24, |input| {
-            let (key, address, size, bits) = (input.long()?, input.long()?, input.word()?, input.word()?);
-            Some(ImageSymbol {
-                key: NameKey(key),
-                size,
-                address,
-                is_global: bits & 1 != 0,
-                is_code: bits & 2 != 0,
-            })
-        })?;
-        Some(ImageSummary {
+        input.0.is_empty().then_some(ImageSummary {
             is_library: bits & 1 != 0,
             has_googletest: bits & 2 != 0,
             note: (bits & 4 != 0).then_some(note),
+            is_stripped: bits & 8 != 0,
             soname,
             needed,
             run_path,
-            symbols,
+            symbols: Vec::new(),
         })
     }
 }

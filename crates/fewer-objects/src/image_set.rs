@@ -18,6 +18,11 @@ impl ImageSet {
         set
     }
 
+    /// An empty set over the same images.
+    pub fn without_members(&self) -> ImageSet {
+        ImageSet { first: 0, rest: vec![0; self.rest.len()].into_boxed_slice() }
+    }
+
     pub fn insert(&mut self, image: usize) {
         let word = if image < 64 { &mut self.first } else { &mut self.rest[image / 64 - 1] };
         *word |= 1 << (image % 64);

@@ -4,7 +4,7 @@
 use crate::effects::{Effect, effect_of, is_registration};
 use crate::image_set::ImageSet;
 use crate::link::{Linked, Node};
-use crate::summary::{ElementSummary, Traits};
+use crate::summary::Traits;
 
 /// What initialisers mean for the tests of each program.
 #[derive(Debug, Default)]
@@ -22,14 +22,13 @@ pub fn connect(linked: &mut Linked<'_>) -> Initialisers {
     let mut found = Initialisers::default();
     let mut walk = Walk::new(linked);
     let mut writers: Vec<(u32, u32)> = Vec::new();
-    for node in 0..linked.elements.len() as u32 {
-        let Some(element) = linked.element(node) else { continue };
-        if !element.traits.has(Traits::INITIALISER) {
+    for node in 0..linked.element_count() as u32 {
+        let Some(traits) = linked.traits(node).filter(|traits| traits.has(Traits::INITIALISER)) else {
             continue;
-        }
+        };
         let images = linked.images[node as usize].clone();
         let reach = walk.from(linked, node);
-        let is_opaque = element.traits.has(Traits::OPAQUE).then(|| "code that cannot be read".to_string());
+        let is_opaque = traits.has(Traits::OPAQUE).then(|| "code that cannot be read".to_string());
         writers.extend(reach.data.iter().map(|&data| (data, node)));
         if let Some(cause) = reach.process_wide.or(is_opaque) {
             found.ambient.push((node, images.clone()));
@@ -53,6 +52,11 @@ struct Walk {
     visited_by: Vec<u32>,
     /// References of made nodes, by node.
     extra: std::collections::HashMap<u32, Vec<u32>>,
+    /// Per node whether it only complains, once it is known.
+    complains: Vec<Option<bool>>,
+    /// Per node whether it is GoogleTest's own or registers something, and its effect, once they are known.
+    borders: Vec<Option<bool>>,
+    effects: Vec<Option<Effect>>,
 }
 
 impl Walk {
@@ -61,7 +65,14 @@ impl Walk {
         for &(from, to) in &linked.extra {
             extra.entry(from).or_default().push(to);
         }
-        Walk { visited_by: vec![u32::MAX; linked.node_count()], extra }
+        let count = linked.node_count();
+        Walk {
+            visited_by: vec![u32::MAX; count],
+            extra,
+            complains: vec![None; count],
+            borders: vec![None; count],
+            effects: vec![None; count],
+        }
     }
 
     fn from(&mut self, linked: &Linked<'_>, initialiser: u32) -> Reach {
@@ -73,10 +84,11 @@ impl Walk {
             if !self.enter(linked, node, within_framework, &mut reach) {
                 continue;
             }
-            let made = self.extra.get(&node).map_or(&[][..], Vec::as_slice);
-            let only_complains = is_googletest_code(linked.symbol(node));
-            for &target in linked.row(node).iter().chain(made) {
-                if only_complains && is_stream(linked, target) {
+            let made = self.extra.get(&node).cloned().unwrap_or_default();
+            let only_complains =
+                *self.complains[node as usize].get_or_insert_with(|| is_googletest_code(linked.symbol(node)));
+            for &target in linked.row(node).iter().chain(&made) {
+                if only_complains && self.is_stream(linked, target) {
                     continue;
                 }
                 if self.visited_by[target as usize] != initialiser {
@@ -89,31 +101,29 @@ impl Walk {
     }
 
     /// Takes note of a node; says whether to follow its references.
-    fn enter(&self, linked: &Linked<'_>, node: u32, within_framework: bool, reach: &mut Reach) -> bool {
+    fn enter(&mut self, linked: &Linked<'_>, node: u32, within_framework: bool, reach: &mut Reach) -> bool {
         let is_boundary = match linked.node(node) {
             Node::Made(_) => !self.extra.contains_key(&node),
-            Node::Element { .. } => {
-                !within_framework && (is_in_framework(linked, node) || is_registration(linked.symbol(node)))
+            Node::Element { .. } | Node::Common(_) => {
+                let is_border = || is_in_framework(linked, node) || is_registration(linked.symbol(node));
+                !within_framework && *self.borders[node as usize].get_or_insert_with(is_border)
             }
         };
         if is_boundary {
-            let name = String::from_utf8_lossy(linked.symbol(node));
-            let effect = match linked.element(node) {
-                Some(element) if !element.traits.has(Traits::CODE) => {
-                    effect_of_data(element, linked.symbol(node))
-                }
-                Some(_) | None => effect_of(&name),
+            let name = || String::from_utf8_lossy(linked.symbol(node));
+            let effect = || match linked.traits(node) {
+                Some(traits) if !traits.has(Traits::CODE) => effect_of_data(traits, linked.symbol(node)),
+                Some(_) | None => effect_of(&name()),
             };
-            match effect {
+            match *self.effects[node as usize].get_or_insert_with(effect) {
                 Effect::Local => {}
                 Effect::Stream => reach.data.push(node),
                 Effect::ProcessWide if within_framework => {}
-                Effect::ProcessWide => reach.process_wide = Some(name.into_owned()),
+                Effect::ProcessWide => reach.process_wide = Some(name().into_owned()),
             }
             return false;
         }
-        if let Some(element) = linked.element(node)
-            && element.traits.has(Traits::WRITABLE)
+        if linked.traits(node).is_some_and(|traits| traits.has(Traits::WRITABLE))
             && (within_framework || !is_registration_data(linked.symbol(node)))
         {
             reach.data.push(node);
@@ -122,21 +132,21 @@ impl Walk {
     }
 }
 
+impl Walk {
+    fn is_stream(&mut self, linked: &Linked<'_>, node: u32) -> bool {
+        let effect = || effect_of(&String::from_utf8_lossy(linked.symbol(node)));
+        matches!(linked.node(node), Node::Made(_))
+            && *self.effects[node as usize].get_or_insert_with(effect) == Effect::Stream
+    }
+}
+
 /// Whether an element is GoogleTest's own. Code that its objects merely share with others (of the standard
 /// library, say) is not.
 fn is_in_framework(linked: &Linked<'_>, node: u32) -> bool {
-    match linked.node(node) {
-        Node::Element { object, element } => {
-            let is_shared = linked.summary(object).elements[element as usize].traits.has(Traits::SHARED);
-            let is_own = || {
-                ["_ZN7testing", "_ZNK7testing"]
-                    .iter()
-                    .any(|own| linked.symbol(node).starts_with(own.as_bytes()))
-            };
-            linked.is_framework[object as usize] && (!is_shared || is_own())
-        }
-        Node::Made(_) => false,
-    }
+    let Some(traits) = linked.traits(node) else { return false };
+    let is_own =
+        || [&b"_ZN7testing"[..], b"_ZNK7testing"].iter().any(|own| linked.symbol(node).starts_with(own));
+    linked.is_of_framework(node) && (!traits.has(Traits::SHARED) || is_own())
 }
 
 /// GoogleTest's inline code and what its macros make: it writes to a stream only to complain.
@@ -146,18 +156,9 @@ fn is_googletest_code(symbol: &[u8]) -> bool {
         || crate::symbol_names::contains(symbol, b"_EvalGenerat")
 }
 
-fn is_stream(linked: &Linked<'_>, node: u32) -> bool {
-    matches!(linked.node(node), Node::Made(_))
-        && effect_of(&String::from_utf8_lossy(linked.symbol(node))) == Effect::Stream
-}
-
 /// What using GoogleTest's own data means: its flags and registries are for the whole process.
-fn effect_of_data(element: &ElementSummary, symbol: &[u8]) -> Effect {
-    if element.traits.has(Traits::WRITABLE) && !is_registration(symbol) {
-        Effect::ProcessWide
-    } else {
-        Effect::Local
-    }
+fn effect_of_data(traits: Traits, symbol: &[u8]) -> Effect {
+    if traits.has(Traits::WRITABLE) && !is_registration(symbol) { Effect::ProcessWide } else { Effect::Local }
 }
 
 /// Variables that GoogleTest's macros define in the objects of the tests.

@@ -4,10 +4,13 @@
 //! begins. It never starts a process: listing and running tests is done elsewhere.
 
 pub mod analysis;
+mod content_key;
 mod effects;
 mod eh_frame;
 mod environment;
+mod file_records;
 mod foreign;
+mod found;
 mod googletest;
 pub mod image;
 mod image_set;
@@ -16,6 +19,7 @@ mod line_numbers;
 mod link;
 mod membership;
 mod name_map;
+pub mod pack;
 pub mod reader;
 mod relocatable;
 pub mod scan;

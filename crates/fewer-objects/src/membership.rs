@@ -1,16 +1,21 @@
 //! Which objects make up which program: judged by the symbols that a linked file still names, so that no build
 //! system needs to be understood. On doubt an object belongs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::image::ImageSummary;
 use crate::image_set::ImageSet;
-use crate::name_map::{NameMap, NameSet};
-use crate::scan::Scanned;
-use crate::summary::{Linkage, NameKey, ObjectSummary, SymbolSummary};
+use crate::name_map::NameMap;
+use crate::pack::Pack;
+use crate::scan::{BuildTree, Scanned};
+use crate::summary::{Common, Linkage, NameKey, ObjectSummary, SymbolSummary};
 
 /// Functions through which a program may load a library that it does not name.
 const LOADERS: [&[u8]; 3] = [b"dlopen", b"dlmopen", b"android_dlopen_ext"];
+
+/// So few strong names of an object, and less than half of them, may be in a linked file by coincidence. Where
+/// there are more the others were dropped as unused.
+const FEW_NAMES: u32 = 2;
 
 /// Per object the linked files it is part of.
 pub struct Memberships {
@@ -20,11 +25,14 @@ pub struct Memberships {
     pub used: Vec<ImageSet>,
 }
 
-/// An object that is not part of a linked file although its symbols would allow it: names of both.
-pub type Exclusion = (String, String);
+/// An object that is not part of a linked file although its symbols would allow it.
+pub struct Exclusion {
+    pub object: usize,
+    pub image: usize,
+}
 
 /// Strong names of an object that another object of the same linked file defines too, or all of them where the
-/// file holds only some: the others were dropped as unused, or the object is not in it at all.
+/// file holds so few that the object may not be in it at all.
 pub struct Contested {
     pub object: usize,
     pub image: usize,
@@ -32,33 +40,25 @@ pub struct Contested {
 }
 
 /// Where names and sizes do not tell: left-over objects of deleted files, programs that define the same name.
-pub fn contested(objects: &[Scanned<ObjectSummary>], members: &DirectMembers) -> Vec<Contested> {
+pub fn contested(tree: &BuildTree, members: &DirectMembers) -> Vec<Contested> {
     let direct = &members.sets;
     let mut strong: NameMap<Vec<u32>> = NameMap::default();
-    for (object, file) in objects.iter().enumerate() {
-        for symbol in file.summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Strong) {
-            strong.entry(symbol.key).or_default().push(object as u32);
+    for (object, file) in tree.objects.iter().enumerate() {
+        for key in strong_names(&file.summary) {
+            strong.entry(key).or_default().push(object as u32);
         }
     }
-    let mut rivals: std::collections::BTreeMap<(usize, usize), Vec<NameKey>> = Default::default();
-    for (other, file) in objects.iter().enumerate() {
-        for symbol in &file.summary.symbols {
-            if !matches!(symbol.linkage, Linkage::Strong | Linkage::Weak) {
-                continue;
-            }
-            for &object in strong.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
-                let object = object as usize;
-                if object != other && direct[object].intersects(&direct[other]) {
-                    for image in direct[object].iter().filter(|&image| direct[other].contains(image)) {
-                        rivals.entry((object, image)).or_default().push(symbol.key);
-                    }
-                }
+    let mut rivals: BTreeMap<(usize, usize), Vec<NameKey>> = BTreeMap::new();
+    for (other, key) in definitions_among(tree, &strong) {
+        for object in strong[&key].iter().map(|&object| object as usize).filter(|&object| object != other) {
+            for image in direct[object].iter().filter(|&image| direct[other].contains(image)) {
+                rivals.entry((object, image)).or_default().push(key);
             }
         }
     }
     for (object, partial) in members.partial.iter().enumerate() {
         for image in partial.iter() {
-            rivals.entry((object, image)).or_default().extend(strong_names(&objects[object].summary));
+            rivals.entry((object, image)).or_default().extend(strong_names(&tree.objects[object].summary));
         }
     }
     rivals
@@ -71,21 +71,45 @@ pub fn contested(objects: &[Scanned<ObjectSummary>], members: &DirectMembers) ->
         .collect()
 }
 
-pub fn memberships(
-    objects: &[Scanned<ObjectSummary>],
-    images: &[Scanned<ImageSummary>],
-    members: DirectMembers,
-    exclusions: &[Exclusion],
-) -> Memberships {
-    let mut direct = members.sets;
-    for (object, image) in exclusions {
-        let object = objects.iter().position(|file| file.name == *object);
-        let image = images.iter().position(|file| file.name == *image);
-        if let (Some(object), Some(image)) = (object, image) {
-            direct[object].remove(image);
+/// The objects that define a name of which there is a strong definition somewhere, with the name.
+fn definitions_among(tree: &BuildTree, strong: &NameMap<Vec<u32>>) -> Vec<(usize, NameKey)> {
+    let mut found = Vec::new();
+    let is_definition = |linkage: Linkage| matches!(linkage, Linkage::Strong | Linkage::Weak);
+    for (object, file) in tree.objects.iter().enumerate() {
+        for symbol in file.summary.symbols.iter().filter(|symbol| is_definition(symbol.linkage)) {
+            // A strong name that only this object defines has no rival.
+            let is_shared = || strong.get(&symbol.key).is_some_and(|objects| *objects != [object as u32]);
+            if is_shared() {
+                found.push((object, symbol.key));
+            }
         }
     }
-    let closures = library_closures(images, &loading_images(objects, images, &direct));
+    let mut in_packs: HashMap<Common, Vec<NameKey>> = HashMap::new();
+    for (pack, packed) in tree.packs.iter().enumerate() {
+        for element in 0..packed.pack.elements.len() as u32 {
+            for symbol in
+                packed.pack.symbols_of(element).iter().filter(|symbol| is_definition(symbol.linkage))
+            {
+                let key = packed.pack.names[symbol.name as usize].key;
+                if strong.contains_key(&key) {
+                    in_packs.entry(Common { pack: pack as u32, element }).or_default().push(key);
+                }
+            }
+        }
+    }
+    if !in_packs.is_empty() {
+        for (object, file) in tree.objects.iter().enumerate() {
+            let keys = file.summary.commons.iter().filter_map(|common| in_packs.get(common)).flatten();
+            found.extend(keys.map(|&key| (object, key)));
+        }
+    }
+    found
+}
+
+/// The memberships with what follows from them. `direct` is per object.
+pub fn memberships(tree: &BuildTree, direct: Vec<ImageSet>) -> Memberships {
+    let images = &tree.images;
+    let closures = library_closures(images, &loading_images(tree, &direct));
     let used = direct
         .iter()
         .map(|set| {
@@ -110,35 +134,41 @@ struct Seen {
 }
 
 /// What the symbols alone tell: per object the linked files it may be part of, and of those the ones that hold
-/// only some of its strong names.
+/// few of its strong names.
 pub struct DirectMembers {
     sets: Vec<ImageSet>,
     partial: Vec<ImageSet>,
 }
 
-pub fn direct_members(objects: &[Scanned<ObjectSummary>], images: &[Scanned<ImageSummary>]) -> DirectMembers {
-    let telling: NameSet = objects
-        .iter()
-        .flat_map(|object| telling_symbols(&object.summary).map(|(symbol, _)| symbol.key))
-        .collect();
+impl DirectMembers {
+    /// Per object the linked files it is part of, once doubt is settled.
+    pub fn without(mut self, exclusions: &[Exclusion]) -> Vec<ImageSet> {
+        exclusions.iter().for_each(|excluded| self.sets[excluded.object].remove(excluded.image));
+        self.sets
+    }
+}
+
+pub fn direct_members(tree: &BuildTree) -> DirectMembers {
+    let images = &tree.images;
+    let telling: Vec<Vec<Telling>> =
+        tree.objects.iter().map(|object| telling(tree, &object.summary)).collect();
     let mut seen: NameMap<Vec<Seen>> = NameMap::default();
+    for told in telling.iter().flatten() {
+        seen.entry(told.key).or_default();
+    }
     let mut stripped = ImageSet::empty(images.len());
     for (image, file) in images.iter().enumerate() {
         if file.summary.is_stripped() {
             stripped.insert(image);
         }
         for symbol in &file.summary.symbols {
-            if telling.contains(&symbol.key) {
-                seen.entry(symbol.key).or_default().push(Seen {
-                    image: image as u32,
-                    size: symbol.size,
-                    is_global: symbol.is_global,
-                });
+            if let Some(seen) = seen.get_mut(&symbol.key) {
+                seen.push(Seen { image: image as u32, size: symbol.size, is_global: symbol.is_global });
             }
         }
     }
     let (sets, partial) =
-        objects.iter().map(|object| members_of(&object.summary, &seen, &stripped, images.len())).unzip();
+        telling.iter().map(|telling| members_of(telling, &seen, &stripped, images.len())).unzip();
     DirectMembers { sets, partial }
 }
 
@@ -158,78 +188,107 @@ enum Evidence {
     Strong,
 }
 
-fn evidence(summary: &ObjectSummary, symbol: &SymbolSummary) -> Option<Evidence> {
-    match symbol.linkage {
-        Linkage::Undefined => None,
-        Linkage::Strong => Some(Evidence::Strong),
-        Linkage::Local if summary.name(symbol.name).starts_with(b"_GLOBAL_") => Some(Evidence::Initialiser),
-        Linkage::Local | Linkage::Weak => Some(Evidence::Weak),
-    }
+/// A symbol that tells where its object was linked.
+struct Telling {
+    key: NameKey,
+    size: u32,
+    evidence: Evidence,
 }
 
 /// The symbols that tell most: strong names and initialisers, or whatever the object has if it has neither.
-fn telling_symbols(summary: &ObjectSummary) -> impl Iterator<Item = (&SymbolSummary, Evidence)> + '_ {
-    let all = || summary.symbols.iter().filter_map(|symbol| Some((symbol, evidence(summary, symbol)?)));
-    let least = if all().any(|(_, evidence)| evidence > Evidence::Weak) {
-        Evidence::Initialiser
-    } else {
-        Evidence::Weak
+fn telling(tree: &BuildTree, summary: &ObjectSummary) -> Vec<Telling> {
+    let own = |symbol: &SymbolSummary| {
+        let evidence = match symbol.linkage {
+            Linkage::Undefined => return None,
+            Linkage::Strong => Evidence::Strong,
+            Linkage::Local if summary.name(symbol.name).starts_with(b"_GLOBAL_") => Evidence::Initialiser,
+            Linkage::Local | Linkage::Weak => Evidence::Weak,
+        };
+        Some(Telling { key: symbol.key, size: symbol.size, evidence })
     };
-    all().filter(move |(_, evidence)| *evidence >= least)
+    let mut telling: Vec<Telling> = summary.symbols.iter().filter_map(own).collect();
+    if telling.iter().any(|told| told.evidence > Evidence::Weak) {
+        telling.retain(|told| told.evidence > Evidence::Weak);
+        return telling;
+    }
+    for common in &summary.commons {
+        let pack = &tree.packs[common.pack as usize].pack;
+        telling.extend(pack.symbols_of(common.element).iter().map(|symbol| Telling {
+            key: pack.names[symbol.name as usize].key,
+            size: symbol.size,
+            evidence: Evidence::Weak,
+        }));
+    }
+    telling
 }
 
 fn members_of(
-    summary: &ObjectSummary,
+    telling: &[Telling],
     seen: &NameMap<Vec<Seen>>,
     stripped: &ImageSet,
     count: usize,
 ) -> (ImageSet, ImageSet) {
-    let mut is_mute = true;
+    if telling.is_empty() {
+        return (ImageSet::full(count), ImageSet::empty(count));
+    }
     let mut present = ImageSet::empty(count);
     let mut conflicting = ImageSet::empty(count);
     let mut strong_present = vec![0u32; count];
     let mut strong = 0;
-    for (symbol, evidence) in telling_symbols(summary) {
-        is_mute = false;
+    for symbol in telling {
+        let evidence = symbol.evidence;
         let is_strong = evidence == Evidence::Strong && symbol.size != 0;
         strong += is_strong as u32;
         for &Seen { image, size, is_global } in seen.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
             if size == symbol.size {
                 present.insert(image as usize);
-                strong_present[image as usize] += (is_strong && is_global) as u32;
+                // Some linkers (mold) make all names of a program local.
+                strong_present[image as usize] += is_strong as u32;
             } else if evidence == Evidence::Strong && is_global && size != 0 && symbol.size != 0 {
                 // A strong name is defined once in a program: this one was defined by another object.
                 conflicting.insert(image as usize);
             }
         }
     }
-    if is_mute {
-        return (ImageSet::full(count), ImageSet::empty(count));
-    }
     let mut members = ImageSet::empty(count);
     present.iter().filter(|&image| !conflicting.contains(image)).for_each(|image| members.insert(image));
     let mut partial = ImageSet::empty(count);
-    members.iter().filter(|&image| strong_present[image] < strong).for_each(|image| partial.insert(image));
+    let is_doubtful = |present: u32| present <= FEW_NAMES && present * 2 < strong;
+    members
+        .iter()
+        .filter(|&image| is_doubtful(strong_present[image]))
+        .for_each(|image| partial.insert(image));
     members.extend(stripped);
     (members, partial)
 }
 
 /// Programs that may load any library of the project while they run.
-fn loading_images(
-    objects: &[Scanned<ObjectSummary>],
-    images: &[Scanned<ImageSummary>],
-    direct: &[ImageSet],
-) -> ImageSet {
-    let loaders: HashSet<NameKey> = LOADERS.iter().map(|name| NameKey::of(name)).collect();
-    let mut loading = ImageSet::empty(images.len());
-    for (object, members) in objects.iter().zip(direct) {
-        let is_undefined_loader =
+fn loading_images(tree: &BuildTree, direct: &[ImageSet]) -> ImageSet {
+    let loaders = LOADERS.map(NameKey::of);
+    let loads: Vec<Vec<bool>> =
+        tree.packs.iter().map(|packed| loading_commons(&packed.pack, &loaders)).collect();
+    let mut loading = ImageSet::empty(tree.images.len());
+    for (object, members) in tree.objects.iter().zip(direct) {
+        let names_loader =
             |symbol: &SymbolSummary| symbol.linkage == Linkage::Undefined && loaders.contains(&symbol.key);
-        if object.summary.symbols.iter().any(is_undefined_loader) {
+        let is_loading = |common: &Common| {
+            loads[common.pack as usize].get(common.element as usize).is_some_and(|loads| *loads)
+        };
+        if object.summary.symbols.iter().any(names_loader) || object.summary.commons.iter().any(is_loading) {
             loading.extend(members);
         }
     }
     loading
+}
+
+/// Per element of a pack whether it refers to a loader; empty if none does.
+fn loading_commons(pack: &Pack, loaders: &[NameKey]) -> Vec<bool> {
+    let is_loader = |name: u32| loaders.contains(&pack.names[name as usize].key);
+    if !(0..pack.names.len() as u32).any(is_loader) {
+        return Vec::new();
+    }
+    let elements = 0..pack.elements.len() as u32;
+    elements.map(|element| pack.references_of(element).iter().any(|&name| is_loader(name))).collect()
 }
 
 /// Per image itself and the project's libraries that it needs, directly or through others.

@@ -36,5 +36,6 @@ impl Hasher for AlreadyHashed {
 type Build = BuildHasherDefault<AlreadyHashed>;
 pub type NameMap<V> = HashMap<NameKey, V, Build>;
 pub type NameSet = HashSet<NameKey, Build>;
+pub type SizedNameMap<V> = HashMap<(NameKey, u32), V, Build>;
 pub type SizedNameSet = HashSet<(NameKey, u32), Build>;
 pub type DigestMap<V> = HashMap<Digest, V, Build>;

@@ -109,18 +109,25 @@ struct ObjectReader<'f, 'd> {
 
 impl<'f, 'd> ObjectReader<'f, 'd> {
     fn new(file: &'f ElfFile<'d>) -> Self {
+        let (sections, symbols) = (file.sections.len(), file.symbols.len());
+        let names = file.symbols.iter().map(|symbol| symbol.name.len()).sum();
+        let summary = ObjectSummary {
+            text: Vec::with_capacity(names),
+            symbols: Vec::with_capacity(symbols),
+            ..ObjectSummary::default()
+        };
         ObjectReader {
             file,
-            roles: Vec::new(),
-            drafts: Vec::new(),
-            summary: ObjectSummary::default(),
-            exports: Vec::new(),
-            frames: Vec::new(),
+            roles: Vec::with_capacity(sections),
+            drafts: Vec::with_capacity(sections),
+            summary,
+            exports: Vec::with_capacity(symbols),
+            frames: Vec::with_capacity(sections),
             frame_references: Vec::new(),
-            references: Vec::new(),
+            references: Vec::with_capacity(symbols),
             buffers: Vec::new(),
-            name_digests: Vec::new(),
-            summary_symbols: Vec::new(),
+            name_digests: Vec::with_capacity(symbols),
+            summary_symbols: Vec::with_capacity(symbols),
             raw: Vec::new(),
         }
     }

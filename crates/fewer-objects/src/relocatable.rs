@@ -59,8 +59,8 @@ pub const SHT_INIT_ARRAY: u32 = 14;
 pub const SHT_FINI_ARRAY: u32 = 15;
 pub const SHT_PREINIT_ARRAY: u32 = 16;
 pub const SHT_GROUP: u32 = 17;
-const SHT_RELA: u32 = 4;
-const SHT_REL: u32 = 9;
+pub const SHT_RELA: u32 = 4;
+pub const SHT_REL: u32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
@@ -153,29 +153,10 @@ pub fn peek(bytes: &[u8]) -> Option<FileKind> {
 
 impl<'d> ElfFile<'d> {
     pub fn parse(bytes: &'d [u8]) -> Result<ElfFile<'d>, ElfError> {
-        let header = Header::parse(bytes).map_err(|_| ElfError::Unsupported)?;
-        header.endian().map_err(|_| ElfError::Unsupported)?;
-        let machine = match header.e_machine(LE).0 {
-            62 => Machine::X86_64,
-            183 => Machine::Aarch64,
-            other => return Err(ElfError::Machine(other)),
-        };
-        let kind = peek(bytes).ok_or(ElfError::Unsupported)?;
-        let table = header.sections(LE, bytes)?;
-        let mut sections = Vec::with_capacity(table.len());
-        for section in table.iter() {
-            sections.push(Section {
-                name: table.section_name(LE, section).unwrap_or(b""),
-                kind: section.sh_type(LE).0,
-                flags: section.sh_flags(LE).0,
-                entry_size: section.sh_entsize(LE),
-                size: section.sh_size(LE),
-                link: section.sh_link(LE),
-                data: section.data(LE, bytes).unwrap_or(b""),
-            });
-        }
+        let (machine, table) = ElfFile::tables(bytes)?;
+        let sections = read_sections(&table, bytes);
         let symbols = read_symbols(&table, bytes)?;
-        let relocations = match kind {
+        let relocations = match peek(bytes).ok_or(ElfError::Unsupported)? {
             FileKind::Relocatable => read_relocations(&table, &sections, bytes)?,
             FileKind::Image => Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] },
         };
@@ -187,6 +168,30 @@ impl<'d> ElfFile<'d> {
         &self.relocations.list[self.relocations.ranges[section].clone()]
     }
 
+    /// A linked file's sections, and its symbols one by one: nothing is kept of them.
+    pub fn parse_image(
+        bytes: &'d [u8],
+        mut take: impl FnMut(&[Section<'d>], Symbol<'d>),
+    ) -> Result<ElfFile<'d>, ElfError> {
+        let (machine, table) = ElfFile::tables(bytes)?;
+        let sections = read_sections(&table, bytes);
+        for_each_symbol(&table, bytes, |symbol| take(&sections, symbol))?;
+        let relocations = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
+        Ok(ElfFile { machine, sections, symbols: Vec::new(), relocations })
+    }
+
+    fn tables(bytes: &'d [u8]) -> Result<(Machine, Sections<'d>), ElfError> {
+        let header = Header::parse(bytes).map_err(|_| ElfError::Unsupported)?;
+        header.endian().map_err(|_| ElfError::Unsupported)?;
+        let machine = match header.e_machine(LE).0 {
+            62 => Machine::X86_64,
+            183 => Machine::Aarch64,
+            other => return Err(ElfError::Machine(other)),
+        };
+        peek(bytes).ok_or(ElfError::Unsupported)?;
+        Ok((machine, header.sections(LE, bytes)?))
+    }
+
     pub fn section_named(&self, name: &[u8]) -> Option<&Section<'d>> {
         self.sections.iter().find(|section| section.name == name)
     }
@@ -194,21 +199,43 @@ impl<'d> ElfFile<'d> {
 
 type Sections<'d> = object::read::elf::SectionTable<'d, Header>;
 
+fn read_sections<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Vec<Section<'d>> {
+    let read = |section: &elf::SectionHeader64<LE>| Section {
+        name: table.section_name(LE, section).unwrap_or(b""),
+        kind: section.sh_type(LE).0,
+        flags: section.sh_flags(LE).0,
+        entry_size: section.sh_entsize(LE),
+        size: section.sh_size(LE),
+        link: section.sh_link(LE),
+        data: section.data(LE, bytes).unwrap_or(b""),
+    };
+    table.iter().map(read).collect()
+}
+
 fn read_symbols<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Result<Vec<Symbol<'d>>, ElfError> {
     let symbols = table.symbols(LE, bytes, elf::SHT_SYMTAB)?;
     let mut read = Vec::with_capacity(symbols.len());
+    for_each_symbol(table, bytes, |symbol| read.push(symbol))?;
+    Ok(read)
+}
+
+/// Gives every entry of the symbol table to `take`, in order.
+fn for_each_symbol<'d>(
+    table: &Sections<'d>,
+    bytes: &'d [u8],
+    mut take: impl FnMut(Symbol<'d>),
+) -> Result<(), ElfError> {
+    let symbols = table.symbols(LE, bytes, elf::SHT_SYMTAB)?;
+    let strings = match table.section(symbols.string_section()) {
+        Ok(section) => section.data(LE, bytes).unwrap_or(b""),
+        Err(_) => b"",
+    };
     for (index, symbol) in symbols.enumerate() {
-        let mut name = symbols.symbol_name(LE, symbol).unwrap_or(b"");
         let binding = match symbol.st_bind().0 {
             0 => Binding::Local,
             2 => Binding::Weak,
             _ => Binding::Global,
         };
-        if binding != Binding::Local
-            && let Some(at) = name.iter().position(|&byte| byte == b'@')
-        {
-            name = &name[..at];
-        }
         let place = match symbol.st_shndx(LE).0 {
             0 => Place::Undefined,
             0xfff1 => Place::Absolute,
@@ -220,8 +247,8 @@ fn read_symbols<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Result<Vec<Symbol<
             Place::Section(section) if section == 0 || section >= table.len() => Place::Undefined,
             other => other,
         };
-        read.push(Symbol {
-            name,
+        take(Symbol {
+            name: symbol_name(strings, symbol.st_name(LE), binding),
             place,
             binding,
             kind: symbol.st_type().0,
@@ -229,7 +256,21 @@ fn read_symbols<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Result<Vec<Symbol<
             size: symbol.st_size(LE),
         });
     }
-    Ok(read)
+    Ok(())
+}
+
+/// The name at a place of the string table, without its version (`@GLIBC_2.34`); local names have none.
+fn symbol_name(strings: &[u8], offset: u32, binding: Binding) -> &[u8] {
+    let tail = match strings.get(offset as usize..) {
+        Some(tail) if offset != 0 => tail,
+        Some(_) | None => return b"",
+    };
+    let is_local = binding == Binding::Local;
+    let end = if is_local { memchr::memchr(0, tail) } else { memchr::memchr2(0, b'@', tail) };
+    match end {
+        Some(end) => &tail[..end],
+        None => b"",
+    }
 }
 
 fn read_relocations(

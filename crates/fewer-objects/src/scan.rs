@@ -4,29 +4,32 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_core::Digest;
 use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 use rayon::prelude::*;
 
+use crate::content_key::{image_content, object_key};
+use crate::file_records::{FileRecords, Held, Member};
+use crate::found::{Found, FoundKind, find};
 use crate::image::{ImageSummary, read_image};
+use crate::pack::{Divided, Pack, Packer};
 use crate::reader::{opaque, read_object};
-use crate::relocatable::{FileKind, peek, section_places};
-use crate::summary::{ObjectSummary, SUMMARY_VERSION};
-
-const OBJECT_FILE: Domain = Domain::new("file.object");
-const IMAGE_FILE: Domain = Domain::new("file.image");
+use crate::relocatable::{FileKind, peek};
+use crate::summary::ObjectSummary;
 
 /// Kinds of cached summaries.
 pub const OBJECT_KIND: &str = "object";
 pub const IMAGE_KIND: &str = "image";
+pub const PACK_KIND: &str = "pack";
 
 /// Where summaries are kept between runs, by the content they were made from.
 pub trait SummaryCache: Sync {
     fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>>;
+    /// Keeps summaries; what is there under the same key is replaced.
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]);
 }
 
@@ -51,15 +54,65 @@ pub struct Scanned<T> {
     pub summary: Arc<T>,
 }
 
+/// Elements that several objects hold, with the key they are kept under.
+#[derive(Clone, Debug)]
+pub struct Packed {
+    pub key: Digest,
+    pub pack: Pack,
+}
+
 /// Everything found under a build directory, sorted by name.
 #[derive(Clone, Debug, Default)]
 pub struct BuildTree {
     pub objects: Vec<Scanned<ObjectSummary>>,
+    /// What the objects' lists of common elements refer to.
+    pub packs: Vec<Packed>,
     pub images: Vec<Scanned<ImageSummary>>,
-    /// How many files were read rather than taken from the cache.
+    /// How many objects were read rather than taken from the cache.
     pub files_read: usize,
     pub bytes: u64,
     pub notes: Vec<String>,
+    directory: PathBuf,
+    /// Per image its content, once somebody asked for it.
+    contents: Vec<OnceLock<Digest>>,
+}
+
+impl BuildTree {
+    /// A recorded state. `None` if an object refers to a pack that is not given.
+    pub fn of_record(
+        mut objects: Vec<Scanned<ObjectSummary>>,
+        packs: Vec<Packed>,
+        images: Vec<Scanned<ImageSummary>>,
+    ) -> Option<BuildTree> {
+        for object in &mut objects {
+            Arc::make_mut(&mut object.summary).number_packs(&packs).then_some(())?;
+        }
+        Some(BuildTree { objects, packs, images, ..BuildTree::default() })
+    }
+
+    /// Every common element that an object of the build holds, once.
+    pub fn held_commons(&self) -> Vec<(&Pack, u32)> {
+        let mut is_held: Vec<Vec<bool>> =
+            self.packs.iter().map(|packed| vec![false; packed.pack.elements.len()]).collect();
+        for common in self.objects.iter().flat_map(|object| &object.summary.commons) {
+            is_held[common.pack as usize][common.element as usize] = true;
+        }
+        let held = |(packed, is_held): (_, Vec<bool>)| {
+            let packed: &Packed = packed;
+            let elements = is_held.into_iter().zip(0..).filter(|(is_held, _)| *is_held);
+            elements.map(|(_, element)| (&packed.pack, element)).collect::<Vec<_>>()
+        };
+        self.packs.iter().zip(is_held).flat_map(held).collect()
+    }
+
+    /// All of a linked file that can matter when it runs. Reads the file when it is first asked for.
+    pub fn image_content(&self, image: usize) -> Digest {
+        let read = || match map_file(&self.directory.join(&self.images[image].name)) {
+            Ok(bytes) => image_content(&bytes),
+            Err(_) => image_content(b""),
+        };
+        self.contents.get(image).map_or_else(read, |content| *content.get_or_init(read))
+    }
 }
 
 /// The bytes of a linked file, by its path; for what no summary keeps.
@@ -77,178 +130,128 @@ pub struct ScanError {
     pub source: std::io::Error,
 }
 
-/// A file worth reading, by its first bytes.
-struct Found {
-    path: PathBuf,
-    name: String,
-    kind: FoundKind,
-    modified: Option<SystemTime>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FoundKind {
-    Object,
-    Bitcode,
-    Archive,
-    Image,
-}
-
 /// One object, in a file of its own or inside an archive.
 struct Input {
     name: String,
     key: Digest,
     modified: Option<SystemTime>,
     file: usize,
-    range: std::ops::Range<usize>,
+    /// The part of the file, for a member of an archive.
+    range: Option<std::ops::Range<usize>>,
     is_bitcode: bool,
+}
+
+impl Input {
+    fn scanned(self, summary: ObjectSummary) -> Scanned<ObjectSummary> {
+        let Input { name, key, modified, .. } = self;
+        Scanned { name, key, modified, summary: Arc::new(summary) }
+    }
 }
 
 /// Reads a build directory.
 pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTree, ScanError> {
-    let mut found = Vec::new();
-    walk(build_directory, build_directory, &mut found)?;
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut tree = BuildTree::default();
-    let (maps, mut notes) = map_files(&found);
-    let (objects, images) = inputs(&found, &maps, build_directory, &mut notes);
-    tree.bytes = maps.iter().flatten().map(|map| map.len() as u64).sum();
-    tree.objects = summarise(cache, OBJECT_KIND, objects, &maps, &mut tree.files_read, &ObjectCodec);
-    tree.images = summarise(cache, IMAGE_KIND, images, &maps, &mut tree.files_read, &ImageCodec);
+    let began = SystemTime::now();
+    let known = FileRecords::load(cache, build_directory);
+    let mut records = FileRecords::default();
+    let found = find(build_directory, &known, &mut records, began)?;
+    let mut tree = BuildTree { directory: build_directory.to_path_buf(), ..BuildTree::default() };
+    let (files, notes) = open_files(&found, build_directory);
+    for (entry, file) in found.iter().zip(&files) {
+        if let Some(held) = file.held.as_ref().filter(|_| file.is_lasting) {
+            records.remember(&entry.name, entry.status, held.clone(), began);
+        }
+    }
+    if records != known {
+        records.save(cache, build_directory);
+    }
+    let (objects, images) = inputs(&found, &files);
     tree.notes = notes;
+    tree.bytes = found.iter().map(|file| file.size).sum();
+    read_objects(cache, objects, &files, &mut tree);
+    tree.images = read_images(cache, &images, &found, &files);
+    tree.contents = vec![OnceLock::new(); tree.images.len()];
+    drop(files);
     Ok(tree)
 }
 
-fn walk(root: &Path, directory: &Path, found: &mut Vec<Found>) -> Result<(), ScanError> {
-    let error = |source| ScanError { path: directory.to_path_buf(), source };
-    for entry in fs::read_dir(directory).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        let kind = entry.file_type().map_err(error)?;
-        let path = entry.path();
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if kind.is_dir() {
-            if !is_skipped_directory(&name) {
-                walk(root, &path, found)?;
+/// A found file with what it holds, and its bytes if they were needed.
+struct Opened {
+    path: PathBuf,
+    held: Option<Held>,
+    /// Whether what it holds follows from its bytes alone.
+    is_lasting: bool,
+    map: OnceLock<Option<Mmap>>,
+}
+
+impl Opened {
+    fn bytes(&self) -> Option<&[u8]> {
+        self.map.get_or_init(|| map_file(&self.path).ok()).as_deref()
+    }
+}
+
+/// What each file holds, read where it is not remembered; and what is wrong with some.
+fn open_files(found: &[Found], root: &Path) -> (Vec<Opened>, Vec<String>) {
+    let opened: Vec<(Opened, Vec<String>)> = found
+        .par_iter()
+        .map(|entry| {
+            let path = entry.path.clone();
+            if entry.known.is_some() {
+                let held = entry.known.clone();
+                return (Opened { path, held, is_lasting: true, map: OnceLock::new() }, Vec::new());
             }
-        } else if kind.is_file()
-            && !has_text_ending(&name)
-            && let Some(kind) = classify(&path)
-        {
-            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
-            found.push(Found { path, name, kind, modified });
-        }
-    }
-    Ok(())
-}
-
-fn is_skipped_directory(name: &str) -> bool {
-    matches!(name, ".git" | ".fewer" | "CMakeTmp" | "CMakeScratch") || name.starts_with("CompilerId")
-}
-
-/// Endings of files that are never objects; opening every source file of a tree would cost more than reading.
-fn has_text_ending(name: &str) -> bool {
-    const ENDINGS: [&str; 22] = [
-        ".h",
-        ".hpp",
-        ".hh",
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cxx",
-        ".txt",
-        ".cmake",
-        ".d",
-        ".json",
-        ".make",
-        ".ts",
-        ".md",
-        ".py",
-        ".xml",
-        ".log",
-        ".internal",
-        ".marks",
-        ".ninja",
-        ".in",
-        ".gch",
-    ];
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
-}
-
-fn classify(path: &Path) -> Option<FoundKind> {
-    use std::io::Read;
-    let mut head = [0u8; 64];
-    let mut file = fs::File::open(path).ok()?;
-    let mut filled = 0;
-    while filled < head.len() {
-        match file.read(&mut head[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(_) => return None,
-        }
-    }
-    let head = &head[..filled];
-    if head.starts_with(b"!<arch>\n") || head.starts_with(b"!<thin>\n") {
-        return Some(FoundKind::Archive);
-    }
-    if head.starts_with(b"BC\xc0\xde") || head.starts_with(b"\xde\xc0\x17\x0b") {
-        return Some(FoundKind::Bitcode);
-    }
-    match peek(head) {
-        Some(FileKind::Relocatable) => Some(FoundKind::Object),
-        Some(FileKind::Image) => Some(FoundKind::Image),
-        None if head.starts_with(b"\x7fELF") && path.extension().is_some_and(|ending| ending == "o") => {
-            Some(FoundKind::Object)
-        }
-        None => None,
-    }
-}
-
-fn map_files(found: &[Found]) -> (Vec<Option<Mmap>>, Vec<String>) {
-    let mapped: Vec<Result<Mmap, String>> = found
-        .par_iter()
-        .map(|file| map_file(&file.path).map_err(|error| format!("{} cannot be read ({error})", file.name)))
-        .collect();
-    let mut notes = Vec::new();
-    let maps = mapped.into_iter().map(|map| map.map_err(|note| notes.push(note)).ok()).collect();
-    (maps, notes)
-}
-
-/// The objects and images among the files, with the digest of what matters in each.
-fn inputs(
-    found: &[Found],
-    maps: &[Option<Mmap>],
-    root: &Path,
-    notes: &mut Vec<String>,
-) -> (Vec<Input>, Vec<Input>) {
-    let listed: Vec<(Vec<Input>, Vec<String>)> = found
-        .par_iter()
-        .enumerate()
-        .map(|(file, entry)| {
-            let Some(map) = &maps[file] else { return Default::default() };
-            let single = |key: Digest, is_bitcode: bool| Input {
-                name: entry.name.clone(),
-                key,
-                modified: entry.modified,
-                file,
-                range: 0..map.len(),
-                is_bitcode,
+            let mapped = map_file(&path);
+            let (held, notes) = match &mapped {
+                Ok(bytes) => hold(entry, bytes, root),
+                Err(error) => (None, vec![format!("{} cannot be read ({error})", entry.name)]),
             };
-            match entry.kind {
-                FoundKind::Object => (vec![single(content_key(OBJECT_FILE, map), false)], Vec::new()),
-                FoundKind::Bitcode => (vec![single(content_key(OBJECT_FILE, map), true)], Vec::new()),
-                FoundKind::Image => (vec![single(content_key(IMAGE_FILE, map), false)], Vec::new()),
-                FoundKind::Archive => members(file, entry, map, root),
-            }
+            let is_lasting = notes.is_empty() && !mapped.as_ref().is_ok_and(|bytes| is_thin(bytes));
+            (Opened { path, held, is_lasting, map: OnceLock::from(mapped.ok()) }, notes)
         })
         .collect();
+    let mut notes = Vec::new();
+    let keep_notes = |(file, problems): (Opened, Vec<String>)| {
+        notes.extend(problems);
+        file
+    };
+    (opened.into_iter().map(keep_notes).collect(), notes)
+}
+
+fn hold(entry: &Found, bytes: &[u8], root: &Path) -> (Option<Held>, Vec<String>) {
+    let object = |is_bitcode| (Some(Held::Object { key: object_key(bytes), is_bitcode }), Vec::new());
+    match entry.kind {
+        FoundKind::Object => object(false),
+        FoundKind::Bitcode => object(true),
+        FoundKind::Image => (Some(Held::Image), Vec::new()),
+        FoundKind::Archive => {
+            let (members, notes) = members(entry, bytes, root);
+            (Some(Held::Archive(members)), notes)
+        }
+    }
+}
+
+/// The objects among the files, with the digest of what matters in each; and which files are images.
+fn inputs(found: &[Found], files: &[Opened]) -> (Vec<Input>, Vec<usize>) {
     let mut objects: Vec<Input> = Vec::new();
     let mut images = Vec::new();
-    for ((inputs, problems), entry) in listed.into_iter().zip(found) {
-        notes.extend(problems);
-        match entry.kind {
-            FoundKind::Image => images.extend(inputs),
-            FoundKind::Object | FoundKind::Bitcode | FoundKind::Archive => objects.extend(inputs),
+    for (file, (entry, opened)) in found.iter().zip(files).enumerate() {
+        let input = |name: &str, key, is_bitcode, range| Input {
+            name: name.to_string(),
+            key,
+            modified: entry.modified,
+            file,
+            range,
+            is_bitcode,
+        };
+        match &opened.held {
+            None | Some(Held::Other) => {}
+            Some(Held::Object { key, is_bitcode }) => {
+                objects.push(input(&entry.name, *key, *is_bitcode, None));
+            }
+            Some(Held::Image) => images.push(file),
+            Some(Held::Archive(members)) => objects.extend(members.iter().map(|member| {
+                let name = format!("{}({})", entry.name, member.name);
+                input(&name, member.key, member.is_bitcode, Some(member.range.clone()))
+            })),
         }
     }
     // A member of an archive that also lies beside it as a file is one object.
@@ -259,16 +262,21 @@ fn inputs(
     (objects, images)
 }
 
+/// Whether it is an archive that names its members instead of holding them.
+fn is_thin(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"!<thin>\n")
+}
+
 /// The members of a static archive. Members of a thin one are files of their own, found by the walk when they
 /// lie in the build directory.
-fn members(file: usize, entry: &Found, map: &Mmap, root: &Path) -> (Vec<Input>, Vec<String>) {
-    let mut inputs = Vec::new();
+fn members(entry: &Found, file: &[u8], root: &Path) -> (Vec<Member>, Vec<String>) {
+    let mut members = Vec::new();
     let mut notes = Vec::new();
-    let archive = match ArchiveFile::parse(&map[..]) {
+    let archive = match ArchiveFile::parse(file) {
         Ok(archive) => archive,
         Err(error) => {
             notes.push(format!("{} is not a readable archive ({error})", entry.name));
-            return (inputs, notes);
+            return (members, notes);
         }
     };
     for member in archive.members() {
@@ -286,124 +294,114 @@ fn members(file: usize, entry: &Found, map: &Mmap, root: &Path) -> (Vec<Input>, 
         }
         let (start, size) = member.file_range();
         let (start, end) = (start as usize, (start as usize).saturating_add(size as usize));
-        let Some(bytes) = map.get(start..end) else { continue };
+        let Some(bytes) = file.get(start..end) else { continue };
         let is_bitcode = bytes.starts_with(b"BC\xc0\xde");
         if peek(bytes) == Some(FileKind::Relocatable) || is_bitcode {
-            inputs.push(Input {
-                name: format!("{}({member_name})", entry.name),
-                key: content_key(OBJECT_FILE, bytes),
-                modified: entry.modified,
-                file,
-                range: start..end,
-                is_bitcode,
-            });
+            let key = object_key(bytes);
+            members.push(Member { name: member_name, range: start..end, key, is_bitcode });
         }
     }
-    (inputs, notes)
+    (members, notes)
 }
 
-/// The digest of everything the readers look at: all sections but those for debuggers.
-fn content_key(domain: Domain, bytes: &[u8]) -> Digest {
-    let mut key = DigestBuilder::new(domain);
-    key.number(SUMMARY_VERSION as u64);
-    match section_places(bytes) {
-        Some(sections) => {
-            for section in sections {
-                if section.name.starts_with(b".debug_") || section.name.starts_with(b".rela.debug_") {
-                    continue;
-                }
-                key.bytes(section.name).number(section.kind as u64).number(section.flags);
-                key.digest(Digest::of(domain, bytes.get(section.range).unwrap_or(b"")));
+/// The bytes of an input; `None` if they can no longer be read.
+fn bytes_of<'f>(input: &Input, files: &'f [Opened]) -> Option<&'f [u8]> {
+    let bytes = files[input.file].bytes()?;
+    match &input.range {
+        Some(range) => bytes.get(range.clone()),
+        None => Some(bytes),
+    }
+}
+
+fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
+    match bytes_of(input, files) {
+        None => opaque(b"", "it can no longer be read".to_string()),
+        Some(bytes) if input.is_bitcode => {
+            let cause = "it is LLVM bitcode (clang -flto), which this version does not read";
+            opaque(bytes, cause.to_string())
+        }
+        Some(bytes) => read_object(bytes),
+    }
+}
+
+/// How many objects are read at once: what is common to many is taken out of them one by one, in order.
+const OBJECTS_AT_ONCE: usize = 24;
+
+/// Takes the summaries that the cache has, reads the other objects, and makes a pack of the elements that are in
+/// none yet.
+fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], tree: &mut BuildTree) {
+    let (known, mut packs) = load_objects(cache, &inputs);
+    let missing: Vec<usize> = (0..inputs.len()).filter(|&index| known[index].is_none()).collect();
+    tree.files_read += missing.len();
+    let mut summaries = known;
+    if !missing.is_empty() {
+        let mut packer = Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>());
+        for chunk in missing.chunks(OBJECTS_AT_ONCE) {
+            let read = |&index: &usize| Divided::of(read_input(&inputs[index], files));
+            let divided: Vec<Divided> = chunk.par_iter().map(read).collect();
+            for (&index, divided) in chunk.iter().zip(divided) {
+                summaries[index] = Some(packer.take(divided));
             }
         }
-        None => {
-            key.digest(Digest::of(domain, bytes));
+        if let Some(pack) = packer.finish() {
+            let (key, encoded) = pack.encode();
+            cache.save(PACK_KIND, &[(key, encoded)]);
+            packs.push(Packed { key, pack });
         }
+        let fresh = |&index: &usize| {
+            let summary = summaries[index].as_ref()?;
+            Some((inputs[index].key, summary.encode(&packs)))
+        };
+        let fresh: Vec<(Digest, Vec<u8>)> = missing.par_iter().filter_map(fresh).collect();
+        cache.save(OBJECT_KIND, &fresh);
     }
-    key.finish()
-}
-
-/// How one kind of file becomes a summary and back.
-trait Codec<T>: Sync {
-    fn read(&self, bytes: &[u8], is_bitcode: bool) -> T;
-    fn encode(&self, summary: &T) -> Vec<u8>;
-    fn decode(&self, bytes: &[u8]) -> Option<T>;
-}
-
-struct ObjectCodec;
-struct ImageCodec;
-
-impl Codec<ObjectSummary> for ObjectCodec {
-    fn read(&self, bytes: &[u8], is_bitcode: bool) -> ObjectSummary {
-        if is_bitcode {
-            return opaque(
-                bytes,
-                "it is LLVM bitcode (clang -flto), which this version does not read".to_string(),
-            );
-        }
-        read_object(bytes)
-    }
-    fn encode(&self, summary: &ObjectSummary) -> Vec<u8> {
-        summary.encode()
-    }
-    fn decode(&self, bytes: &[u8]) -> Option<ObjectSummary> {
-        ObjectSummary::decode(bytes)
-    }
-}
-
-impl Codec<ImageSummary> for ImageCodec {
-    fn read(&self, bytes: &[u8], _is_bitcode: bool) -> ImageSummary {
-        read_image(bytes)
-    }
-    fn encode(&self, summary: &ImageSummary) -> Vec<u8> {
-        summary.encode()
-    }
-    fn decode(&self, bytes: &[u8]) -> Option<ImageSummary> {
-        ImageSummary::decode(bytes)
-    }
-}
-
-fn summarise<T: Send + Sync>(
-    cache: &dyn SummaryCache,
-    kind: &str,
-    inputs: Vec<Input>,
-    maps: &[Option<Mmap>],
-    files_read: &mut usize,
-    codec: &dyn Codec<T>,
-) -> Vec<Scanned<T>> {
-    let keys: Vec<Digest> = inputs.iter().map(|input| input.key).collect();
-    let cached = cache.load(kind, &keys);
-    let summarised: Vec<(Scanned<T>, Option<Vec<u8>>)> = inputs
-        .into_par_iter()
-        .map(|input| {
-            let known = cached.get(&input.key).and_then(|bytes| codec.decode(bytes));
-            let (summary, encoded) = match known {
-                Some(summary) => (summary, None),
-                None => {
-                    let map = maps[input.file].as_ref().expect("only mapped files become inputs");
-                    let summary = codec.read(&map[input.range.clone()], input.is_bitcode);
-                    let encoded = codec.encode(&summary);
-                    (summary, Some(encoded))
-                }
-            };
-            let scanned = Scanned {
-                name: input.name,
-                key: input.key,
-                modified: input.modified,
-                summary: Arc::new(summary),
-            };
-            (scanned, encoded)
-        })
+    tree.objects = inputs
+        .into_iter()
+        .zip(summaries)
+        .filter_map(|(input, summary)| Some(input.scanned(summary?)))
         .collect();
-    let mut fresh = Vec::new();
-    let mut scanned = Vec::with_capacity(summarised.len());
-    for (item, encoded) in summarised {
-        if let Some(encoded) = encoded {
-            *files_read += 1;
-            fresh.push((item.key, encoded));
+    tree.packs = packs;
+}
+
+/// The summaries that the cache has, each with all packs it needs.
+fn load_objects(cache: &dyn SummaryCache, inputs: &[Input]) -> (Vec<Option<ObjectSummary>>, Vec<Packed>) {
+    let keys: Vec<Digest> = inputs.iter().map(|input| input.key).collect();
+    let cached = cache.load(OBJECT_KIND, &keys);
+    let decode = |key: &Digest| ObjectSummary::decode(cached.get(key)?);
+    let mut summaries: Vec<Option<ObjectSummary>> = keys.par_iter().map(decode).collect();
+    let mut pack_keys: Vec<Digest> =
+        summaries.iter().flatten().flat_map(|summary| summary.packs.clone()).collect();
+    pack_keys.sort_unstable();
+    pack_keys.dedup();
+    let cached = cache.load(PACK_KIND, &pack_keys);
+    let decode = |&key: &Digest| Some(Packed { key, pack: Pack::decode(cached.get(&key)?)? });
+    let packs: Vec<Packed> = pack_keys.iter().filter_map(decode).collect();
+    for summary in &mut summaries {
+        if summary.as_mut().is_some_and(|summary| !summary.number_packs(&packs)) {
+            *summary = None;
         }
-        scanned.push(item);
     }
-    cache.save(kind, &fresh);
-    scanned
+    (summaries, packs)
+}
+
+/// Linked files are read every time: that costs no more than to keep and load all their symbols. What is kept is
+/// what a recorded state needs of them.
+fn read_images(
+    cache: &dyn SummaryCache,
+    images: &[usize],
+    found: &[Found],
+    files: &[Opened],
+) -> Vec<Scanned<ImageSummary>> {
+    let read = |&file: &usize| read_image(files[file].bytes().unwrap_or(b""));
+    let summaries: Vec<ImageSummary> = images.par_iter().map(read).collect();
+    let kept: Vec<(Digest, Vec<u8>)> = summaries.iter().map(ImageSummary::encode).collect();
+    let keys: Vec<Digest> = kept.iter().map(|(key, _)| *key).collect();
+    let known = cache.load(IMAGE_KIND, &keys);
+    let fresh: Vec<_> = kept.into_iter().filter(|(key, _)| !known.contains_key(key)).collect();
+    cache.save(IMAGE_KIND, &fresh);
+    let scanned = |((&file, key), summary)| {
+        let Found { name, modified, .. } = &found[file];
+        Scanned { name: name.clone(), key, modified: *modified, summary: Arc::new(summary) }
+    };
+    images.iter().zip(keys).zip(summaries).map(scanned).collect()
 }

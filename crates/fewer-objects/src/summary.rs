@@ -4,8 +4,10 @@
 
 use fewer_core::{Digest, Domain};
 
+use crate::scan::Packed;
+
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 const NAME: Domain = Domain::new("symbol.name");
 
@@ -69,7 +71,8 @@ pub struct ElementSummary {
     /// Its bytes, the names it defines, and its references by label and place.
     pub content: Digest,
     /// For shared elements: the content together with that of everything private it leads to, if that is
-    /// read-only and free of cycles. Copies with equal closures are one.
+    /// read-only and free of cycles. Copies with equal closures are one, and are kept in packs: what an object
+    /// keeps for itself has none.
     pub closure: Option<Digest>,
     /// The symbol it is known by, else its section.
     pub name: Text,
@@ -84,22 +87,29 @@ pub enum Reference {
     Element(u32),
     /// A symbol of this object's table, to be found by name.
     Symbol(u32),
+    /// An element that others hold too, by its place in the object's list of them.
+    Common(u32),
 }
 
 const SYMBOL_BIT: u32 = 1 << 31;
+const COMMON_BIT: u32 = 1 << 30;
 
 impl Reference {
     fn encode(self) -> u32 {
         match self {
             Reference::Element(index) => index,
             Reference::Symbol(index) => index | SYMBOL_BIT,
+            Reference::Common(index) => index | COMMON_BIT,
         }
     }
 
     fn decode(word: u32) -> Reference {
-        match word & SYMBOL_BIT {
-            0 => Reference::Element(word),
-            _ => Reference::Symbol(word & !SYMBOL_BIT),
+        if word & SYMBOL_BIT != 0 {
+            Reference::Symbol(word & !SYMBOL_BIT)
+        } else if word & COMMON_BIT != 0 {
+            Reference::Common(word & !COMMON_BIT)
+        } else {
+            Reference::Element(word)
         }
     }
 }
@@ -146,6 +156,14 @@ pub struct Bounded {
     pub element: u32,
 }
 
+/// An element of a pack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Common {
+    /// Which of the packs.
+    pub pack: u32,
+    pub element: u32,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ObjectSummary {
     /// The compiler's own words, from `.comment`; with the machine type.
@@ -157,6 +175,11 @@ pub struct ObjectSummary {
     pub text: Vec<u8>,
     /// What could not be seen, in words for the user.
     pub notes: Vec<String>,
+    /// Elements that other objects hold too. Packs are numbered as in the build they are part of; as stored, and
+    /// until they get numbers, as in `packs`.
+    pub commons: Vec<Common>,
+    /// The keys of the packs that `commons` are in, as stored.
+    pub packs: Vec<Digest>,
 }
 
 impl ObjectSummary {
@@ -189,8 +212,20 @@ impl ObjectSummary {
         Text { start, length: bytes.len() as u32 }
     }
 
-    /// The stored form.
-    pub fn encode(&self) -> Vec<u8> {
+    /// Numbers the packs as a build has them; false if one is missing or lacks an element.
+    pub fn number_packs(&mut self, packs: &[Packed]) -> bool {
+        let place = |key: &Digest| packs.iter().position(|packed| packed.key == *key);
+        let Some(places) = self.packs.iter().map(place).collect::<Option<Vec<usize>>>() else { return false };
+        self.packs.clear();
+        self.commons.iter_mut().all(|common| {
+            let place = places[common.pack as usize];
+            common.pack = place as u32;
+            (common.element as usize) < packs[place].pack.elements.len()
+        })
+    }
+
+    /// The stored form. The packs are those of the build, by which common elements are numbered.
+    pub fn encode(&self, packs: &[Packed]) -> Vec<u8> {
         let mut out =
             Writer(Vec::with_capacity(self.text.len() + self.elements.len() * 44 + self.symbols.len() * 24));
         out.word(SUMMARY_VERSION);
@@ -199,7 +234,6 @@ impl ObjectSummary {
         out.word(self.elements.len() as u32);
         for element in &self.elements {
             out.0.extend_from_slice(&element.content.to_bytes());
-            out.0.extend_from_slice(&element.closure.unwrap_or_default().to_bytes());
             out.text(element.name);
             out.word(element.first_reference);
             out.word(element.traits.0);
@@ -214,7 +248,7 @@ impl ObjectSummary {
             out.text(symbol.name);
             out.word(symbol.element);
             out.word(symbol.size);
-            out.word(symbol.linkage as u32 | (symbol.role as u32) << 8);
+            out.word(symbol_bits(symbol.linkage, symbol.role));
         }
         out.word(self.bounded.len() as u32);
         for bounded in &self.bounded {
@@ -225,6 +259,19 @@ impl ObjectSummary {
         out.word(self.notes.len() as u32);
         for note in &self.notes {
             out.bytes(note.as_bytes());
+        }
+        let mut used: Vec<u32> = self.commons.iter().map(|common| common.pack).collect();
+        used.sort_unstable();
+        used.dedup();
+        out.word(used.len() as u32);
+        used.iter().for_each(|&pack| out.0.extend_from_slice(&packs[pack as usize].key.to_bytes()));
+        // Neighbours are mostly of one pack.
+        let runs = || self.commons.chunk_by(|a, b| a.pack == b.pack);
+        out.word(runs().count() as u32);
+        for run in runs() {
+            out.word(used.partition_point(|&pack| pack < run[0].pack) as u32);
+            out.word(run.len() as u32);
+            run.iter().for_each(|common| out.word(common.element));
         }
         out.0
     }
@@ -237,7 +284,7 @@ impl ObjectSummary {
         }
         let compiler = String::from_utf8(input.bytes()?.to_vec()).ok()?;
         let text = input.bytes()?.to_vec();
-        let elements = input.list(48, read_element)?;
+        let elements = input.list(32, read_element)?;
         let references = input.list(4, |input| Some(Reference::decode(input.word()?)))?;
         let symbols = input.list(28, read_symbol)?;
         let bounded = input.list(20, |input| {
@@ -248,7 +295,14 @@ impl ObjectSummary {
             })
         })?;
         let notes = input.list(4, |input| String::from_utf8(input.bytes()?.to_vec()).ok())?;
-        let summary = ObjectSummary { compiler, elements, references, symbols, bounded, text, notes };
+        let packs = input.list(16, Reader::digest)?;
+        let runs = input.list(8, |input| {
+            let pack = input.word()?;
+            input.list(4, |input| Some(Common { pack, element: input.word()? }))
+        })?;
+        let commons = runs.concat();
+        let summary =
+            ObjectSummary { compiler, elements, references, symbols, bounded, text, notes, commons, packs };
         (input.0.is_empty() && summary.is_consistent()).then_some(summary)
     }
 
@@ -260,19 +314,24 @@ impl ObjectSummary {
         let references = self.references.iter().all(|reference| match *reference {
             Reference::Element(index) => index < elements,
             Reference::Symbol(index) => index < symbols,
+            Reference::Common(index) => (index as usize) < self.commons.len(),
         });
+        let packed = self.commons.iter().all(|common| (common.pack as usize) < self.packs.len());
         let defined =
             self.symbols.iter().all(|symbol| symbol.element == NO_ELEMENT || symbol.element < elements);
-        ordered && references && defined && self.bounded.iter().all(|bounded| bounded.element < elements)
+        ordered
+            && references
+            && packed
+            && defined
+            && self.bounded.iter().all(|bounded| bounded.element < elements)
     }
 }
 
 fn read_element(input: &mut Reader<'_>) -> Option<ElementSummary> {
     let content = input.digest()?;
-    let closure = input.digest()?;
     Some(ElementSummary {
         content,
-        closure: (closure != Digest::default()).then_some(closure),
+        closure: None,
         name: input.text()?,
         first_reference: input.word()?,
         traits: Traits(input.word()?),
@@ -284,7 +343,15 @@ fn read_symbol(input: &mut Reader<'_>) -> Option<SymbolSummary> {
     let name = input.text()?;
     let element = input.word()?;
     let size = input.word()?;
-    let bits = input.word()?;
+    let (linkage, role) = read_symbol_bits(input.word()?)?;
+    Some(SymbolSummary { key, name, element, size, linkage, role })
+}
+
+pub(crate) fn symbol_bits(linkage: Linkage, role: TestRole) -> u32 {
+    linkage as u32 | (role as u32) << 8
+}
+
+pub(crate) fn read_symbol_bits(bits: u32) -> Option<(Linkage, TestRole)> {
     let linkage = match bits & 0xff {
         0 => Linkage::Undefined,
         1 => Linkage::Local,
@@ -300,7 +367,7 @@ fn read_symbol(input: &mut Reader<'_>) -> Option<SymbolSummary> {
         4 => TestRole::Generator,
         _ => return None,
     };
-    Some(SymbolSummary { key, name, element, size, linkage, role })
+    Some((linkage, role))
 }
 
 /// Little-endian output.

@@ -2,11 +2,13 @@
 //! project's files that are not code, declared variables, and the tests each program lists.
 //! With the summaries it is enough to build the graph of a recorded state again.
 
+use fewer_core::Digest;
+
 use crate::googletest::ListedTest;
 use crate::link::NamedDigest;
 use crate::summary::{Reader, Writer};
 
-const SURROUNDINGS_VERSION: u32 = 2;
+const SURROUNDINGS_VERSION: u32 = 3;
 const LISTING_VERSION: u32 = 1;
 
 /// Kinds of recorded blobs.
@@ -22,6 +24,8 @@ pub struct ImageSurroundings {
     /// Set when the file is older than an object it is made of: that object. What runs is then not what the
     /// objects say.
     pub stale: Option<String>,
+    /// The file's content, where something depends on the whole of it.
+    pub content: Option<Digest>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -29,8 +33,8 @@ pub struct Surroundings {
     pub images: Vec<ImageSurroundings>,
     pub files: Vec<NamedDigest>,
     pub variables: Vec<NamedDigest>,
-    /// Objects that are not part of a linked file although its symbols would allow it: object and file.
-    pub exclusions: Vec<(String, String)>,
+    /// Per object the linked files it is part of, by their place in `images`.
+    pub members: Vec<(String, Vec<u32>)>,
 }
 
 impl Surroundings {
@@ -41,14 +45,16 @@ impl Surroundings {
         for image in &self.images {
             out.bytes(image.image.as_bytes());
             out.bytes(image.stale.as_deref().unwrap_or("").as_bytes());
+            out.0.extend_from_slice(&image.content.unwrap_or_default().to_bytes());
             write_items(&mut out, &image.items);
         }
         write_items(&mut out, &self.files);
         write_items(&mut out, &self.variables);
-        out.word(self.exclusions.len() as u32);
-        for (object, image) in &self.exclusions {
+        out.word(self.members.len() as u32);
+        for (object, images) in &self.members {
             out.bytes(object.as_bytes());
-            out.bytes(image.as_bytes());
+            out.word(images.len() as u32);
+            images.iter().for_each(|&image| out.word(image));
         }
         out.0
     }
@@ -59,16 +65,17 @@ impl Surroundings {
         if input.word()? != SURROUNDINGS_VERSION {
             return None;
         }
-        let images = input.list(12, |input| {
+        let images = input.list(28, |input| {
             let image = read_text(input)?;
             let stale = read_text(input)?;
+            let content = Some(input.digest()?).filter(|digest| *digest != Digest::default());
             let items = read_items(input)?;
-            Some(ImageSurroundings { image, items, stale: (!stale.is_empty()).then_some(stale) })
+            Some(ImageSurroundings { image, items, stale: (!stale.is_empty()).then_some(stale), content })
         })?;
         let files = read_items(&mut input)?;
         let variables = read_items(&mut input)?;
-        let exclusions = input.list(8, |input| Some((read_text(input)?, read_text(input)?)))?;
-        Some(Surroundings { images, files, variables, exclusions })
+        let members = input.list(8, |input| Some((read_text(input)?, input.list(4, Reader::word)?)))?;
+        Some(Surroundings { images, files, variables, members })
     }
 }
 
@@ -128,7 +135,6 @@ pub fn decode_listing(bytes: &[u8]) -> Option<Vec<ListedTest>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fewer_core::Digest;
 
     #[test]
     fn surroundings_and_listings_round_trip() {
@@ -138,10 +144,11 @@ mod tests {
                 image: "t".into(),
                 items: vec![item("a")],
                 stale: Some("x.o".into()),
+                content: Some(Digest(5)),
             }],
             files: vec![item("f")],
             variables: vec![],
-            exclusions: vec![("a.o".into(), "t".into())],
+            members: vec![("a.o".into(), vec![0])],
         };
         assert_eq!(Surroundings::decode(&surroundings.encode()), Some(surroundings.clone()));
         let bytes = surroundings.encode();

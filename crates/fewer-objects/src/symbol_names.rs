@@ -146,7 +146,7 @@ fn source_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    memchr::memmem::find(text, part).is_some()
 }
 
 /// A symbol's name for people; names that are not C++ are left as they are.

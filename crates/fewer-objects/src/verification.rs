@@ -9,7 +9,9 @@ use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 
 use crate::foreign::Layout;
+use crate::image::ImageSymbol;
 use crate::membership::{Contested, Exclusion};
+use crate::name_map::{NameMap, NameSet};
 use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, Symbol};
 use crate::scan::{BuildTree, map_file};
 use crate::summary::NameKey;
@@ -17,18 +19,37 @@ use crate::summary::NameKey;
 /// The contested objects whose code is not what the linked file holds. Every file is mapped and parsed once,
 /// however many contests it is in.
 pub fn exclusions(build_directory: &Path, tree: &BuildTree, contested: &[Contested]) -> Vec<Exclusion> {
-    let mut images: BTreeMap<usize, Option<Mmap>> = BTreeMap::new();
+    let mut wanted: BTreeMap<usize, NameSet> = BTreeMap::new();
     for contest in contested {
-        let path = || build_directory.join(&tree.images[contest.image].name);
-        images.entry(contest.image).or_insert_with(|| map_file(&path()).ok());
+        wanted.entry(contest.image).or_default().extend(&contest.names);
     }
-    let layouts: BTreeMap<usize, Layout<'_>> =
-        images.iter().filter_map(|(image, bytes)| Some((*image, Layout::of(bytes.as_deref()?)?))).collect();
+    let map = |image: usize| map_file(&build_directory.join(&tree.images[image].name)).ok();
+    let files: Vec<(usize, NameSet, Mmap)> =
+        wanted.into_iter().filter_map(|(image, names)| Some((image, names, map(image)?))).collect();
+    let opened: BTreeMap<usize, Opened<'_>> = files
+        .iter()
+        .filter_map(|(image, names, bytes)| {
+            let layout = Layout::of(bytes)?;
+            let mut symbols: NameMap<Vec<ImageSymbol>> = NameMap::default();
+            for symbol in
+                tree.images[*image].summary.symbols.iter().filter(|symbol| names.contains(&symbol.key))
+            {
+                symbols.entry(symbol.key).or_default().push(*symbol);
+            }
+            Some((*image, Opened { layout, symbols }))
+        })
+        .collect();
     contested
         .chunk_by(|a, b| a.object == b.object)
-        .flat_map(|contests| refuted(build_directory, tree, contests, &layouts).unwrap_or_default())
-        .map(|contest| (tree.objects[contest.object].name.clone(), tree.images[contest.image].name.clone()))
+        .flat_map(|contests| refuted(build_directory, tree, contests, &opened).unwrap_or_default())
+        .map(|contest| Exclusion { object: contest.object, image: contest.image })
         .collect()
+}
+
+/// A linked file with the symbols that are asked for.
+struct Opened<'d> {
+    layout: Layout<'d>,
+    symbols: NameMap<Vec<ImageSymbol>>,
 }
 
 /// Those of one object's contests that it loses. `None` if the object cannot be read.
@@ -36,7 +57,7 @@ fn refuted<'c>(
     build_directory: &Path,
     tree: &BuildTree,
     contests: &'c [Contested],
-    layouts: &BTreeMap<usize, Layout<'_>>,
+    opened: &BTreeMap<usize, Opened<'_>>,
 ) -> Option<Vec<&'c Contested>> {
     let name = &tree.objects[contests.first()?.object].name;
     let (path, member) = match name.split_once('(') {
@@ -49,15 +70,14 @@ fn refuted<'c>(
         None => &object_file[..],
     };
     let object = ElfFile::parse(object_bytes).ok()?;
-    let bodies = strong_bodies(&object);
+    let names: NameSet = contests.iter().flat_map(|contest| contest.names.iter().copied()).collect();
+    let bodies = strong_bodies(&object, &names);
     let is_lost = |contest: &&Contested| {
-        let Some(layout) = layouts.get(&contest.image) else { return false };
-        bodies.iter().any(|body| {
-            let symbols = tree.images[contest.image].summary.symbols_named(body.key);
+        let Some(Opened { layout, symbols }) = opened.get(&contest.image) else { return false };
+        bodies.iter().filter(|body| contest.names.binary_search(&body.key).is_ok()).any(|body| {
+            let symbols = symbols.get(&body.key).map_or(&[][..], Vec::as_slice);
             let mut there = symbols.iter().filter_map(|symbol| layout.body(symbol)).peekable();
-            contest.names.binary_search(&body.key).is_ok()
-                && there.peek().is_some()
-                && !there.any(|(linked, _)| equal_outside(body.bytes, linked, &body.open))
+            there.peek().is_some() && !there.any(|(linked, _)| equal_outside(body.bytes, linked, &body.open))
         })
     };
     Some(contests.iter().filter(is_lost).collect())
@@ -70,17 +90,19 @@ struct Body<'d> {
     open: Vec<Range<usize>>,
 }
 
-fn strong_bodies<'d>(object: &ElfFile<'d>) -> Vec<Body<'d>> {
+/// The bodies of those strong definitions that are asked for.
+fn strong_bodies<'d>(object: &ElfFile<'d>, names: &NameSet) -> Vec<Body<'d>> {
     let body = |symbol: &Symbol<'d>| {
         let Place::Section(section) = symbol.place else { return None };
         if symbol.binding != Binding::Global || object.sections[section].is_nobits() {
             return None;
         }
+        let key = Some(NameKey::of(symbol.name)).filter(|key| names.contains(key))?;
         let start = usize::try_from(symbol.value).ok()?;
         let range = start..start.checked_add(usize::try_from(symbol.size).ok()?)?;
         let bytes = object.sections[section].data.get(range.clone())?;
         let open = open_places(object.machine, object.relocations(section), &range);
-        Some(Body { key: NameKey::of(symbol.name), bytes, open })
+        Some(Body { key, bytes, open })
     };
     object.symbols.iter().filter_map(body).collect()
 }
@@ -98,21 +120,27 @@ fn open_places(machine: Machine, relocations: &[Relocation], range: &Range<usize
         Machine::X86_64 => (8, 16),
         Machine::Aarch64 => (0, 8),
     };
-    relocations
+    let is_before =
+        |relocation: &Relocation| (relocation.offset as usize).saturating_add(after) <= range.start;
+    let first = relocations.partition_point(is_before);
+    relocations[first..]
         .iter()
         .map(|relocation| relocation.offset as usize)
-        .filter(|offset| *offset + after > range.start && *offset < range.end + before)
-        .map(|offset| {
-            offset.saturating_sub(range.start + before)..(offset + after).saturating_sub(range.start)
-        })
+        .take_while(|offset| *offset < range.end.saturating_add(before))
+        .map(|offset| offset.saturating_sub(range.start + before)..offset.saturating_add(after) - range.start)
         .collect()
 }
 
+/// The places are sorted, and may overlap.
 fn equal_outside(own: &[u8], linked: &[u8], open: &[Range<usize>]) -> bool {
+    let mut compared = 0;
+    let equal = |part: Range<usize>| own[part.clone()] == linked[part];
     own.len() == linked.len()
-        && own
-            .iter()
-            .zip(linked)
-            .enumerate()
-            .all(|(at, (a, b))| a == b || open.iter().any(|range| range.contains(&at)))
+        && open.iter().all(|place| {
+            let start = place.start.min(own.len());
+            let is_equal = compared >= start || equal(compared..start);
+            compared = compared.max(place.end.min(own.len()));
+            is_equal
+        })
+        && equal(compared..own.len())
 }

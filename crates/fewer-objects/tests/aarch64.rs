@@ -77,6 +77,7 @@ fn references_lead_to_functions_data_and_exception_types() {
                 Reference::Symbol(symbol) => {
                     names.push(String::from_utf8_lossy(summary.symbol_name(symbol)).into_owned());
                 }
+                Reference::Common(_) => unreachable!("as read, nothing is common yet"),
             }
         }
     }

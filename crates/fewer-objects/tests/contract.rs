@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use support::analysis::State;
+use support::analysis::{MemoryCache, State};
 use support::case::{Case, Oracle};
 use support::program::{Ending, run_test};
 use support::toolchain::{Toolchain, VARIANTS, Variant, WITHOUT_SECTIONS};
@@ -152,18 +152,24 @@ fn examine_into(
     let expected: Vec<&String> = case.must.iter().chain(must_not).collect();
     let mut workshop = Workshop::open(case, toolchain, trees)?;
     workshop.build(&[])?;
-    let before = State::of_build(&workshop.build_directory(), None)?;
+    let cache = MemoryCache::default();
+    let before = State::of_build_with(&cache, &workshop.build_directory(), None)?;
     let endings_before = endings(&workshop, &expected, scope)?;
     if env::var_os("FEWER_CONTRACT_KEEP").is_some() {
         workshop.keep_build()?;
     }
     workshop.change()?;
     workshop.build(&case.flags_after)?;
-    let after = State::of_build(&workshop.build_directory(), Some(&before))?;
+    let after = State::of_build_with(&cache, &workshop.build_directory(), Some(&before))?;
+    let from_scratch = State::of_build(&workshop.build_directory(), Some(&before))?;
     let endings_after = endings(&workshop, &expected, scope)?;
 
     let selected = after.selected_since(&before);
     let known = |id: &String| after.knows(&before, id);
+    if after.snapshot != from_scratch.snapshot {
+        let complaint = "with what was kept of the first analysis the second gives other fingerprints";
+        findings.complaints.push(complaint.to_string());
+    }
     findings.tests = after.snapshot.len();
     findings.selected = selected.len();
     findings.missed = case.must.iter().filter(|id| !selected.contains(*id)).cloned().collect();

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use fewer_objects::image::{ImageSummary, read_image};
+use fewer_objects::pack::{Divided, Pack, Packer};
 use fewer_objects::reader::read_object;
-use fewer_objects::summary::ObjectSummary;
+use fewer_objects::scan::Packed;
+use fewer_objects::summary::{ObjectSummary, Reference};
 use fewer_objects::{Analysis, Given, NoCache, scan};
 use tempfile::TempDir;
 
@@ -116,17 +118,21 @@ fn damaged_files_and_summaries_are_survived() {
     for object in &corpus.objects {
         let whole = read_object(object);
         assert!(whole.notes.is_empty() && whole.elements.len() > 5, "{:?}", whole.notes);
-        let encoded = whole.encode();
-        assert_eq!(ObjectSummary::decode(&encoded).as_ref(), Some(&whole));
+        let (packs, own) = kept(whole);
+        let encoded = own.encode(&packs);
+        assert!(!packs.is_empty() && !own.commons.is_empty());
+        let pack = packs[0].pack.encode().1;
         for _ in 0..1500 {
-            let summary = read_object(&damage(object, &mut random));
-            assert_eq!(ObjectSummary::decode(&summary.encode()), Some(summary));
+            kept(read_object(&damage(object, &mut random)));
             if let Some(decoded) = ObjectSummary::decode(&damage(&encoded, &mut random)) {
-                walk_everything(&decoded);
+                walk_everything(decoded, &packs);
+            }
+            if let Some(decoded) = Pack::decode(&damage(&pack, &mut random)) {
+                walk_pack(&decoded);
             }
         }
     }
-    let image = read_image(&corpus.program).encode();
+    let (_, image) = read_image(&corpus.program).encode();
     for _ in 0..1500 {
         read_image(&damage(&corpus.program, &mut random));
         ImageSummary::decode(&damage(&image, &mut random));
@@ -134,16 +140,47 @@ fn damaged_files_and_summaries_are_survived() {
     assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
 }
 
+/// An object as it is kept: its own part and a pack, both of which must come back from their stored form.
+fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
+    let mut packer = Packer::new(&[]);
+    let own = packer.take(Divided::of(whole));
+    let packs: Vec<Packed> =
+        packer.finish().into_iter().map(|pack| Packed { key: pack.encode().0, pack }).collect();
+    for packed in &packs {
+        assert_eq!(Pack::decode(&packed.pack.encode().1).as_ref(), Some(&packed.pack));
+        walk_pack(&packed.pack);
+    }
+    let mut decoded = ObjectSummary::decode(&own.encode(&packs)).expect("what was encoded is decoded");
+    assert!(decoded.number_packs(&packs));
+    assert_eq!(decoded, own);
+    (packs, own)
+}
+
 /// Uses every index a summary holds, as the linker does.
-fn walk_everything(summary: &ObjectSummary) {
+fn walk_everything(mut summary: ObjectSummary, packs: &[Packed]) {
+    if !summary.number_packs(packs) {
+        return;
+    }
     for element in 0..summary.elements.len() as u32 {
         summary.element_name(element);
         for reference in summary.references_of(element) {
             match *reference {
-                fewer_objects::summary::Reference::Element(target) => summary.element_name(target),
-                fewer_objects::summary::Reference::Symbol(symbol) => summary.symbol_name(symbol),
+                Reference::Element(target) => summary.element_name(target),
+                Reference::Symbol(symbol) => summary.symbol_name(symbol),
+                Reference::Common(index) => {
+                    let common = summary.commons[index as usize];
+                    packs[common.pack as usize].pack.element_name(common.element)
+                }
             };
         }
+    }
+}
+
+fn walk_pack(pack: &Pack) {
+    for element in 0..pack.elements.len() as u32 {
+        pack.element_name(element);
+        pack.references_of(element).iter().for_each(|&name| assert!(pack.name(name).len() < 1 << 20));
+        pack.symbols_of(element).iter().for_each(|symbol| assert!(pack.name(symbol.name).len() < 1 << 20));
     }
 }
 

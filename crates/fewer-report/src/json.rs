@@ -5,7 +5,9 @@ use fewer_core::{Decision, ElementChange, PlannedTest, RecordedOutcome, TestId, 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::view::{AffectedView, Counts, InputView, Phase, ProcessFailureView, RunView, StrategyView, WhyView};
+use crate::view::{
+    AffectedView, Counts, InputView, Phase, ProcessFailureView, RunView, StrategyView, WhyView,
+};
 
 /// Any serialisable body (an object) with its format in front.
 ///

@@ -11,14 +11,14 @@ mod text;
 mod view;
 
 pub use history::{
-    AnalysedView, AutoMergesView, GenerateView, GeneratedView, HistoryStatsView, KindView, LeftOutView, MainBranchView, ReplayView,
-    StepKind, StepView,
+    AnalysedView, AutoMergesView, GenerateView, GeneratedView, HistoryStatsView, KindView, LeftOutView,
+    MainBranchView, ReplayView, StepKind, StepView,
 };
 pub use json::{affected_json, document, plan_json, run_json, why_json};
 pub use junit::junit_xml;
 pub use table::Table;
 pub use text::{evidence_text, failures_text, plan_text, seconds, summary_text, why_text};
 pub use view::{
-    AffectedView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView,
-    StrategyView, WhyView,
+    AffectedView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView, StrategyView,
+    WhyView,
 };

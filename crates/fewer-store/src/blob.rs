@@ -60,22 +60,41 @@ impl Store {
             return Ok(());
         }
         self.write(|connection| {
-            let now = Moment::now();
             let mut find = connection.prepare_cached("SELECT id FROM blob WHERE kind = ? AND key = ?")?;
-            let mut insert = connection
-                .prepare_cached("INSERT INTO blob (kind, key, stored_at, content) VALUES (?, ?, ?, ?)")?;
             let mut ids = Vec::with_capacity(blobs.len());
             for (key, content) in blobs {
-                let key = Key(*key);
-                let found = find.query_row(params![kind, key], |row| row.get(0)).optional()?;
+                let found = find.query_row(params![kind, Key(*key)], |row| row.get(0)).optional()?;
                 ids.push(match found {
                     Some(id) => id,
-                    None => insert.insert(params![kind, key, now, content])?,
+                    None => put(connection, kind, *key, content)?,
                 });
             }
             touch(connection, &ids)
         })
     }
+
+    /// Stores blobs of a kind, all or none, in place of what is there under the same keys: for what is kept under
+    /// another key than the digest of its content.
+    pub fn replace_blobs(&self, kind: &str, blobs: &[(Digest, Vec<u8>)]) -> Result<(), StoreError> {
+        if blobs.is_empty() {
+            return Ok(());
+        }
+        self.write(|connection| {
+            let put = |(key, content): &(Digest, Vec<u8>)| put(connection, kind, *key, content);
+            let ids = blobs.iter().map(put).collect::<Result<Vec<i64>, StoreErrorKind>>()?;
+            touch(connection, &ids)
+        })
+    }
+}
+
+/// Writes one blob, in place of another with the same key; gives its row.
+fn put(connection: &Connection, kind: &str, key: Digest, content: &[u8]) -> Result<i64, StoreErrorKind> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO blob (kind, key, stored_at, content) VALUES (?, ?, ?, ?)
+         ON CONFLICT (kind, key) DO UPDATE SET stored_at = excluded.stored_at, content = excluded.content
+         RETURNING id",
+    )?;
+    Ok(statement.query_row(params![kind, Key(key), Moment::now(), content], |row| row.get(0))?)
 }
 
 /// The moment before which a use has to be written again.

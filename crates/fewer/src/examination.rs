@@ -1,6 +1,7 @@
 //! What the build directory holds: its graph and its tests, each with the way to start it. Nothing is decided
 //! here, and only GoogleTest programs are started, to list their tests.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -95,8 +96,7 @@ pub fn examine<'t>(
         incomplete,
         has_ctest,
     };
-    let everything = everything(tree, &examined.analysis);
-    Finder { session, directory, entries, examined, everything }.find()
+    Finder { session, directory, tree, entries, examined, everything: OnceCell::new() }.find()
 }
 
 /// The whole build and all data files: what a test may depend on of which nothing is known.
@@ -105,8 +105,8 @@ fn everything(tree: &BuildTree, analysis: &Analysis<'_>) -> Digest {
     for object in &tree.objects {
         digest.text(&object.name).digest(object.key);
     }
-    for image in &tree.images {
-        digest.text(&image.name).digest(image.key);
+    for (index, image) in tree.images.iter().enumerate() {
+        digest.text(&image.name).digest(tree.image_content(index));
     }
     for file in &analysis.surroundings().files {
         digest.text(&file.name).digest(file.digest);
@@ -160,9 +160,11 @@ fn ctest_entries(
 struct Finder<'s, 't> {
     session: &'s Session<'s>,
     directory: &'s BuildDirectory,
+    tree: &'t BuildTree,
     entries: Entries,
     examined: Examined<'t>,
-    everything: Digest,
+    /// Of the whole build; reads all programs, so it waits until a test needs it.
+    everything: OnceCell<Digest>,
 }
 
 /// A GoogleTest program, ready to be listed.
@@ -331,7 +333,8 @@ impl<'t> Finder<'_, 't> {
         }
         let mut circumstances = circumstances::of_entry(&self.session.project.root, &entry);
         if target.is_none() {
-            circumstances = circumstances::with(circumstances, Some(self.everything));
+            let everything = *self.everything.get_or_init(|| everything(self.tree, &self.examined.analysis));
+            circumstances = circumstances::with(circumstances, Some(everything));
         }
         let analysis = &self.examined.analysis;
         let target = target.and_then(|name| analysis.targets().iter().find(|target| target.name == name));

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use fewer_core::{Digest, Domain, Graph, Snapshot, TestId, TestNode};
 use fewer_git::WorkTreeState;
 use fewer_objects::image::ImageSummary;
-use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND};
+use fewer_objects::pack::Pack;
+use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND, PACK_KIND, Packed};
 use fewer_objects::summary::ObjectSummary;
 use fewer_objects::surroundings::{LISTING_KIND, SURROUNDINGS_KIND, Surroundings, decode_listing};
 use fewer_objects::{Analysis, BuildTree, Scanned};
@@ -36,6 +37,7 @@ impl Manifest {
         let entry = |kind: &str, name: &str, key| ManifestEntry { kind: kind.into(), name: name.into(), key };
         let mut entries: Vec<ManifestEntry> =
             tree.objects.iter().map(|object| entry(OBJECT_KIND, &object.name, object.key)).collect();
+        entries.extend(tree.packs.iter().map(|pack| entry(PACK_KIND, &pack.key.to_string(), pack.key)));
         entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
         entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
         entries.push(entry(SURROUNDINGS_KIND, "", key));
@@ -84,11 +86,11 @@ pub fn rebuild<T>(
     let state = store.state(id).ok()?;
     let parts = Parts { store, manifest: &state.manifest };
     let provenance = parts.provenance().ok()?;
-    let tree = BuildTree {
-        objects: parts.summaries(OBJECT_KIND, ObjectSummary::decode)?,
-        images: parts.summaries(IMAGE_KIND, ImageSummary::decode)?,
-        ..BuildTree::default()
-    };
+    let tree = BuildTree::of_record(
+        parts.summaries(OBJECT_KIND, ObjectSummary::decode)?,
+        parts.packs()?,
+        parts.summaries(IMAGE_KIND, ImageSummary::decode)?,
+    )?;
     let surroundings = parts.all(SURROUNDINGS_KIND)?.into_iter().next()?.2;
     let analysis = Analysis::of_record(&tree, Surroundings::decode(&surroundings)?);
     let mut tests: Vec<TestNode> = Vec::new();
@@ -135,6 +137,12 @@ impl Parts<'_> {
             blobs.get(&entry.key).map(|bytes| (entry.name.clone(), entry.key, bytes.clone()))
         };
         entries.into_iter().map(found).collect()
+    }
+
+    fn packs(&self) -> Option<Vec<Packed>> {
+        let packed =
+            |(_, key, bytes): (_, Digest, Vec<u8>)| Some(Packed { key, pack: Pack::decode(&bytes)? });
+        self.all(PACK_KIND)?.into_iter().map(packed).collect()
     }
 
     fn summaries<T>(&self, kind: &str, decode: fn(&[u8]) -> Option<T>) -> Option<Vec<Scanned<T>>> {

@@ -48,8 +48,8 @@ fn built(tree: &BuildTree) -> WorkTreeState {
     for object in &tree.objects {
         digest.text(&object.name).digest(object.key);
     }
-    for image in &tree.images {
-        digest.text(&image.name).digest(image.key);
+    for (index, image) in tree.images.iter().enumerate() {
+        digest.text(&image.name).digest(tree.image_content(index));
     }
     WorkTreeState { commit: None, dirty: false, digest: digest.finish() }
 }

@@ -38,7 +38,7 @@ impl SummaryCache for StoredSummaries<'_> {
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
         let store = self.store.lock().expect("nobody panics with the records in hand");
-        if let Err(error) = store.put_blobs(kind, summaries) {
+        if let Err(error) = store.replace_blobs(kind, summaries) {
             self.remember(error);
         }
     }

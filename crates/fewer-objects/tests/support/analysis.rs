@@ -1,12 +1,13 @@
 //! What fewer makes of a build directory, and the selection between two such states. Expectations and oracles
 //! are told elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use fewer_core::{ChangeMap, Digest, Graph, Mapping, Snapshot, TestId, tts};
-use fewer_objects::{Analysis, Given, ListedTest, NoCache, Target, scan};
+use fewer_objects::{Analysis, Given, ListedTest, NoCache, SummaryCache, Target, scan};
 use fewer_runners::{Cancel, TestProgram, googletest};
 
 const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,7 +33,16 @@ pub struct State {
 impl State {
     /// Analyses a build directory. A program is listed again only if its startup fingerprint is new.
     pub fn of_build(build_directory: &Path, previous: Option<&State>) -> Result<State, String> {
-        let tree = scan(build_directory, &NoCache).map_err(|error| error.to_string())?;
+        State::of_build_with(&NoCache, build_directory, previous)
+    }
+
+    /// The same with the summaries of earlier analyses.
+    pub fn of_build_with(
+        cache: &dyn SummaryCache,
+        build_directory: &Path,
+        previous: Option<&State>,
+    ) -> Result<State, String> {
+        let tree = scan(build_directory, cache).map_err(|error| error.to_string())?;
         let analysis = Analysis::of_build(build_directory, &tree, Given::default());
         let mut state = State::default();
         let mut tests = Vec::new();
@@ -101,6 +111,22 @@ impl State {
             |target: &str| self.programs.get(target).is_some_and(|program| program.listing.is_none());
         selected.extend(before.snapshot.keys().filter(|id| is_broken(&id.target)).map(ToString::to_string));
         selected
+    }
+}
+
+/// A cache in memory.
+#[derive(Default)]
+pub struct MemoryCache(Mutex<HashMap<(String, Digest), Vec<u8>>>);
+
+impl SummaryCache for MemoryCache {
+    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+        let cache = self.0.lock().unwrap();
+        keys.iter().filter_map(|key| Some((*key, cache.get(&(kind.to_string(), *key))?.clone()))).collect()
+    }
+
+    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+        let mut cache = self.0.lock().unwrap();
+        cache.extend(summaries.iter().map(|(key, bytes)| ((kind.to_string(), *key), bytes.clone())));
     }
 }
 

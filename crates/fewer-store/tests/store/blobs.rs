@@ -36,6 +36,16 @@ fn content_under_a_key_never_changes() {
 }
 
 #[test]
+fn what_is_not_kept_by_its_content_can_be_replaced() {
+    let project = Project::new();
+    let store = project.store();
+    store.replace_blobs("files", &[(Digest(1), b"old".into()), (Digest(2), b"other".into())]).unwrap();
+    store.replace_blobs("files", &[(Digest(1), b"new".into())]).unwrap();
+    let found = store.blobs("files", &[Digest(1), Digest(2)]).unwrap();
+    assert_eq!((&found[&Digest(1)][..], &found[&Digest(2)][..]), (&b"new"[..], &b"other"[..]));
+}
+
+#[test]
 fn reading_or_storing_an_old_blob_again_makes_it_used() {
     let project = Project::new();
     let store = project.store();

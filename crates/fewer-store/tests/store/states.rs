@@ -75,7 +75,9 @@ fn a_commit_is_found_by_its_states_without_local_changes() {
     let found = |commit: &str| -> Vec<StateId> {
         store.clean_states_of_commit(commit).unwrap().into_iter().map(|state| state.id).collect()
     };
-    store.record_state(&StateRecord { dirty: true, worktree: Digest(8), ..state("c1", &[("A", 1)]) }).unwrap();
+    store
+        .record_state(&StateRecord { dirty: true, worktree: Digest(8), ..state("c1", &[("A", 1)]) })
+        .unwrap();
     assert_eq!(found("c1"), []);
     let first = store.record_state(&state("c1", &[("A", 1)])).unwrap();
     let second = store.record_state(&state("c1", &[("A", 3)])).unwrap();

@@ -1,0 +1,136 @@
+//! Digests of files by what matters in them: all but the parts for debuggers. Meaning is left to the readers.
+
+use std::ops::Range;
+
+use fewer_core::{Digest, DigestBuilder, Domain};
+use object::LittleEndian as LE;
+use object::elf;
+use object::read::elf::{FileHeader, SectionHeader};
+
+use crate::relocatable::*;
+use crate::summary::SUMMARY_VERSION;
+
+const OBJECT_FILE: Domain = Domain::new("file.object");
+const IMAGE_FILE: Domain = Domain::new("file.image");
+
+/// Raise when a key is made in another way; it changes with the summaries' version too.
+pub const KEY_VERSION: u32 = 1 + SUMMARY_VERSION * 0x100;
+
+/// Bytes between two sections that may be padding.
+const LARGEST_PADDING: usize = 64;
+/// What the header tells of the kind of file and machine.
+const IDENTIFICATION: usize = 20;
+
+type Header = elf::FileHeader64<LE>;
+type SectionEntry = elf::SectionHeader64<LE>;
+
+/// The key of an object's summary: all of the file but the parts for debuggers, and where they lie.
+pub fn object_key(bytes: &[u8]) -> Digest {
+    let mut key = DigestBuilder::new(OBJECT_FILE);
+    key.number(SUMMARY_VERSION as u64);
+    key.digest(digest_of_sections(OBJECT_FILE, bytes).unwrap_or_else(|| Digest::of(OBJECT_FILE, bytes)));
+    key.finish()
+}
+
+/// All of a linked file that can matter when it runs.
+pub fn image_content(bytes: &[u8]) -> Digest {
+    digest_of_sections(IMAGE_FILE, bytes).unwrap_or_else(|| Digest::of(IMAGE_FILE, bytes))
+}
+
+struct Tables<'d> {
+    entries: &'d [SectionEntry],
+    /// Names of sections.
+    names: &'d [u8],
+}
+
+fn tables(bytes: &[u8]) -> Option<Tables<'_>> {
+    let header = Header::parse(bytes).ok()?;
+    header.endian().ok()?;
+    let entries = header.section_headers(LE, bytes).ok()?;
+    let names = entries.get(header.shstrndx(LE, bytes).ok()? as usize)?.data(LE, bytes).ok()?;
+    Some(Tables { entries, names })
+}
+
+fn is_for_debuggers(tables: &Tables<'_>, section: &SectionEntry) -> bool {
+    let is_debug = |section: &SectionEntry| {
+        let name = tables.names.get(section.sh_name.get(LE) as usize..).unwrap_or(b"");
+        section.sh_flags(LE).0 & SHF_ALLOC == 0 && name.starts_with(b".debug_")
+    };
+    match section.sh_type(LE).0 {
+        SHT_RELA | SHT_REL => tables.entries.get(section.sh_info(LE) as usize).is_some_and(is_debug),
+        _ => is_debug(section),
+    }
+}
+
+/// Sections that lie one after the other are hashed as one. Every entry of the table counts with its place
+/// among the bytes hashed; where those lie in the file does not. `None` if a section is not within the file.
+fn digest_of_sections(domain: Domain, bytes: &[u8]) -> Option<Digest> {
+    let tables = &tables(bytes)?;
+    let mut entries: Vec<u8> = Vec::with_capacity(tables.entries.len() * 64);
+    // Compilers write relocations, which lie behind all else, in turn with what they apply to.
+    let mut runs = [Run::default(), Run::default()];
+    let mut digest = DigestBuilder::new(domain);
+    digest.bytes(bytes.get(..IDENTIFICATION)?);
+    for section in tables.entries {
+        let kind = section.sh_type(LE).0;
+        entries.extend_from_slice(&section.sh_name.get(LE).to_le_bytes());
+        entries.extend_from_slice(&kind.to_le_bytes());
+        if is_for_debuggers(tables, section) {
+            continue;
+        }
+        for number in
+            [section.sh_flags(LE).0, section.sh_addr(LE), section.sh_size(LE), section.sh_entsize(LE)]
+        {
+            entries.extend_from_slice(&number.to_le_bytes());
+        }
+        entries.extend_from_slice(&section.sh_link(LE).to_le_bytes());
+        entries.extend_from_slice(&section.sh_info(LE).to_le_bytes());
+        if let Some((offset, size)) = section.file_range(LE) {
+            let range = usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?;
+            let is_relocation = matches!(kind, SHT_RELA | SHT_REL);
+            let place = runs[is_relocation as usize].add(range, domain, bytes, &mut digest)?;
+            entries.extend_from_slice(&(place as u64).to_le_bytes());
+        }
+    }
+    for run in &mut runs {
+        run.finish(domain, bytes, &mut digest)?;
+    }
+    digest.digest(Digest::of(domain, &entries));
+    Some(digest.finish())
+}
+
+/// Neighbouring bytes of a file.
+#[derive(Default)]
+struct Run {
+    range: Range<usize>,
+    /// How many bytes earlier runs held.
+    before: usize,
+}
+
+impl Run {
+    /// Adds a section; gives its place among all bytes added.
+    fn add(
+        &mut self,
+        section: Range<usize>,
+        domain: Domain,
+        bytes: &[u8],
+        digest: &mut DigestBuilder,
+    ) -> Option<usize> {
+        let follows = section.start >= self.range.end && section.start - self.range.end < LARGEST_PADDING;
+        if self.range.is_empty() || !follows {
+            self.finish(domain, bytes, digest)?;
+            self.range = section.clone();
+        } else {
+            self.range.end = section.end;
+        }
+        Some(self.before + (section.start - self.range.start))
+    }
+
+    fn finish(&mut self, domain: Domain, bytes: &[u8], digest: &mut DigestBuilder) -> Option<()> {
+        let run = bytes.get(self.range.clone())?;
+        digest.number(run.len() as u64).digest(Digest::of(domain, run));
+        self.before += run.len();
+        self.range = self.range.end..self.range.end;
+        Some(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Finding the files of a build: every file below the build directory whose first bytes say that it is an object,
+//! an archive or a linked file. What earlier scans remember of a file stands for looking at it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::file_records::{FileRecords, Held, Status};
+use crate::relocatable::{FileKind, peek};
+use crate::scan::ScanError;
+
+/// A file worth reading.
+pub struct Found {
+    pub path: PathBuf,
+    /// Path below the build directory.
+    pub name: String,
+    pub kind: FoundKind,
+    pub modified: Option<SystemTime>,
+    pub size: u64,
+    pub status: Status,
+    /// What it holds, if that is remembered.
+    pub known: Option<Held>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum FoundKind {
+    Object,
+    Bitcode,
+    Archive,
+    Image,
+}
+
+/// The files of a build directory, sorted by name. Those that hold nothing for the readers are remembered in
+/// `records`, where `known` does not know them yet.
+pub fn find(
+    root: &Path,
+    known: &FileRecords,
+    records: &mut FileRecords,
+    scan_began: SystemTime,
+) -> Result<Vec<Found>, ScanError> {
+    let mut search = Search { root, known, records, scan_began, found: Vec::new() };
+    search.walk(root)?;
+    search.found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(search.found)
+}
+
+struct Search<'s> {
+    root: &'s Path,
+    known: &'s FileRecords,
+    records: &'s mut FileRecords,
+    scan_began: SystemTime,
+    found: Vec<Found>,
+}
+
+impl Search<'_> {
+    fn walk(&mut self, directory: &Path) -> Result<(), ScanError> {
+        let error = |source| ScanError { path: directory.to_path_buf(), source };
+        for entry in fs::read_dir(directory).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let kind = entry.file_type().map_err(error)?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if kind.is_dir() {
+                if !is_skipped_directory(&name) {
+                    self.walk(&entry.path())?;
+                }
+            } else if kind.is_file() && !has_text_ending(&name) {
+                self.look_at(&entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, entry: &fs::DirEntry) {
+        let path = entry.path();
+        // Gone since the directory was read.
+        let Ok(metadata) = entry.metadata() else { return };
+        let name = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy().into_owned();
+        let status = Status::of(&metadata);
+        let known = self.known.known(&name, &status);
+        let kind = match known {
+            Some(Held::Other) => None,
+            Some(Held::Object { is_bitcode: true, .. }) => Some(FoundKind::Bitcode),
+            Some(Held::Object { is_bitcode: false, .. }) => Some(FoundKind::Object),
+            Some(Held::Image) => Some(FoundKind::Image),
+            Some(Held::Archive(_)) => Some(FoundKind::Archive),
+            None => classify(&path),
+        };
+        match kind {
+            Some(kind) => self.found.push(Found {
+                name,
+                kind,
+                modified: metadata.modified().ok(),
+                size: metadata.len(),
+                status,
+                known: known.cloned(),
+                path,
+            }),
+            None => self.records.remember(&name, status, Held::Other, self.scan_began),
+        }
+    }
+}
+
+fn is_skipped_directory(name: &str) -> bool {
+    matches!(name, ".git" | ".fewer" | "CMakeTmp" | "CMakeScratch") || name.starts_with("CompilerId")
+}
+
+/// Endings of files that are never objects; opening every source file of a tree would cost more than reading.
+fn has_text_ending(name: &str) -> bool {
+    const ENDINGS: [&str; 22] = [
+        ".h",
+        ".hpp",
+        ".hh",
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cxx",
+        ".txt",
+        ".cmake",
+        ".d",
+        ".json",
+        ".make",
+        ".ts",
+        ".md",
+        ".py",
+        ".xml",
+        ".log",
+        ".internal",
+        ".marks",
+        ".ninja",
+        ".in",
+        ".gch",
+    ];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+fn classify(path: &Path) -> Option<FoundKind> {
+    use std::io::Read;
+    let mut head = [0u8; 64];
+    let mut file = fs::File::open(path).ok()?;
+    let mut filled = 0;
+    while filled < head.len() {
+        match file.read(&mut head[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(_) => return None,
+        }
+    }
+    let head = &head[..filled];
+    if head.starts_with(b"!<arch>\n") || head.starts_with(b"!<thin>\n") {
+        return Some(FoundKind::Archive);
+    }
+    if head.starts_with(b"BC\xc0\xde") || head.starts_with(b"\xde\xc0\x17\x0b") {
+        return Some(FoundKind::Bitcode);
+    }
+    match peek(head) {
+        Some(FileKind::Relocatable) => Some(FoundKind::Object),
+        Some(FileKind::Image) => Some(FoundKind::Image),
+        None if head.starts_with(b"\x7fELF") && path.extension().is_some_and(|ending| ending == "o") => {
+            Some(FoundKind::Object)
+        }
+        None => None,
+    }
+}

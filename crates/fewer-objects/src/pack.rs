@@ -1,0 +1,446 @@
+//! Elements of which many objects hold a copy: each is kept once, in a pack. Every scan that meets new ones makes
+//! one pack of them; the objects that hold them list them. How they are linked is told elsewhere.
+
+use fewer_core::{Digest, Domain};
+
+use crate::name_map::NameMap;
+use crate::summary::*;
+use crate::symbol_names::is_registration_target;
+
+/// Raise when packs hold something else: older ones, and the objects that list them, are then read anew.
+const PACK_VERSION: u32 = 1;
+
+const PACK: Domain = Domain::new("pack");
+
+/// How many bytes of a name may be taken from the one before: so that a damaged pack cannot ask for much memory.
+const MOST_SHARED: usize = 255;
+/// Room for what a new pack usually holds, so that it need not grow often.
+const USUAL_SIZE: usize = 1 << 14;
+
+/// A shared element together with all private ones it leads to, which are read-only: what many objects hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommonElement {
+    /// Of its own content and that of all it is made of; see [`ElementSummary::closure`].
+    pub closure: Digest,
+    /// The name it is known by.
+    pub name: u32,
+    pub first_symbol: u32,
+    pub first_reference: u32,
+    pub traits: Traits,
+}
+
+/// A name that a common element defines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommonSymbol {
+    pub name: u32,
+    pub size: u32,
+    pub linkage: Linkage,
+    pub role: TestRole,
+}
+
+/// A name, once per pack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackedName {
+    pub key: NameKey,
+    pub text: Text,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pack {
+    pub elements: Vec<CommonElement>,
+    /// By element.
+    pub symbols: Vec<CommonSymbol>,
+    /// The names each element refers to, by element.
+    references: Vec<u32>,
+    pub names: Vec<PackedName>,
+    text: Vec<u8>,
+}
+
+impl Pack {
+    pub fn name(&self, name: u32) -> &[u8] {
+        let text = self.names[name as usize].text;
+        &self.text[text.start as usize..][..text.length as usize]
+    }
+
+    pub fn element_name(&self, element: u32) -> &[u8] {
+        self.name(self.elements[element as usize].name)
+    }
+
+    /// The names that an element defines; also the local ones of what it is made of.
+    pub fn symbols_of(&self, element: u32) -> &[CommonSymbol] {
+        let end = self.elements.get(element as usize + 1).map(|next| next.first_symbol as usize);
+        &self.symbols
+            [self.elements[element as usize].first_symbol as usize..end.unwrap_or(self.symbols.len())]
+    }
+
+    /// The names that an element refers to.
+    pub fn references_of(&self, element: u32) -> &[u32] {
+        let end = self.elements.get(element as usize + 1).map(|next| next.first_reference as usize);
+        let start = self.elements[element as usize].first_reference as usize;
+        &self.references[start..end.unwrap_or(self.references.len())]
+    }
+
+    /// The stored form, with the key it is kept under. Names are written as what differs from the one before.
+    pub fn encode(&self) -> (Digest, Vec<u8>) {
+        let size = self.elements.len() * 32 + self.symbols.len() * 12 + self.references.len() * 4;
+        let mut out = Writer(Vec::with_capacity(size + self.names.len() * 16 + self.text.len()));
+        out.word(PACK_VERSION);
+        out.word(self.names.len() as u32);
+        let mut last: &[u8] = b"";
+        for (index, name) in self.names.iter().enumerate() {
+            let text = self.name(index as u32);
+            let shared = last.iter().zip(text).take(MOST_SHARED).take_while(|(a, b)| a == b).count();
+            out.long(name.key.0);
+            out.word(shared as u32);
+            out.bytes(&text[shared..]);
+            last = text;
+        }
+        out.word(self.symbols.len() as u32);
+        for symbol in &self.symbols {
+            out.word(symbol.name);
+            out.word(symbol.size);
+            out.word(symbol_bits(symbol.linkage, symbol.role));
+        }
+        out.word(self.references.len() as u32);
+        self.references.iter().for_each(|&name| out.word(name));
+        out.word(self.elements.len() as u32);
+        for element in &self.elements {
+            out.0.extend_from_slice(&element.closure.to_bytes());
+            out.word(element.name);
+            out.word(element.first_symbol);
+            out.word(element.first_reference);
+            out.word(element.traits.0);
+        }
+        (Digest::of(PACK, &out.0), out.0)
+    }
+
+    /// The inverse of [`Pack::encode`]; `None` for another version or damaged bytes.
+    pub fn decode(bytes: &[u8]) -> Option<Pack> {
+        let mut input = Reader(bytes);
+        if input.word()? != PACK_VERSION {
+            return None;
+        }
+        let mut text: Vec<u8> = Vec::with_capacity(bytes.len());
+        let mut last = Text::default();
+        let names = input.list(16, |input| {
+            let key = NameKey(input.long()?);
+            let shared = input.word()?;
+            let rest = input.bytes()?;
+            let start = u32::try_from(text.len()).ok()?;
+            if shared > last.length || shared as usize > MOST_SHARED {
+                return None;
+            }
+            text.extend_from_within(last.start as usize..(last.start + shared) as usize);
+            text.extend_from_slice(rest);
+            last = Text { start, length: shared + rest.len() as u32 };
+            Some(PackedName { key, text: last })
+        })?;
+        let symbols = input.list(12, |input| {
+            let (name, size) = (input.word()?, input.word()?);
+            let (linkage, role) = read_symbol_bits(input.word()?)?;
+            Some(CommonSymbol { name, size, linkage, role })
+        })?;
+        let references = input.list(4, Reader::word)?;
+        let elements = input.list(32, |input| {
+            Some(CommonElement {
+                closure: input.digest()?,
+                name: input.word()?,
+                first_symbol: input.word()?,
+                first_reference: input.word()?,
+                traits: Traits(input.word()?),
+            })
+        })?;
+        let pack = Pack { elements, symbols, references, names, text };
+        (input.0.is_empty() && pack.is_consistent()).then_some(pack)
+    }
+
+    fn is_consistent(&self) -> bool {
+        let is_name = |name: u32| (name as usize) < self.names.len();
+        let (symbols, references) = (self.symbols.len() as u32, self.references.len() as u32);
+        self.elements.is_sorted_by_key(|element| element.first_symbol)
+            && self.elements.is_sorted_by_key(|element| element.first_reference)
+            && self.elements.iter().all(|element| {
+                element.first_symbol <= symbols
+                    && element.first_reference <= references
+                    && is_name(element.name)
+            })
+            && self.symbols.iter().all(|symbol| is_name(symbol.name))
+            && self.references.iter().all(|&name| is_name(name))
+    }
+}
+
+/// An object as it was read, taken apart: what is its own, and which of its elements belong into packs.
+pub struct Divided {
+    whole: ObjectSummary,
+    own: ObjectSummary,
+    /// Elements of the whole that others may hold too, in the order of the own part's list.
+    common: Vec<u32>,
+    /// The symbols of the whole by element.
+    symbols: Vec<u32>,
+    first_symbol: Vec<u32>,
+}
+
+impl Divided {
+    pub fn of(whole: ObjectSummary) -> Divided {
+        let fate = fates(&whole);
+        let common: Vec<u32> = indices(&fate, Fate::Common);
+        let own = own_part(&whole, &fate, &common);
+        let mut first_symbol = vec![0u32; whole.elements.len() + 1];
+        let defined = || whole.symbols.iter().enumerate().filter(|(_, symbol)| symbol.element != NO_ELEMENT);
+        defined().for_each(|(_, symbol)| first_symbol[symbol.element as usize + 1] += 1);
+        for element in 0..whole.elements.len() {
+            first_symbol[element + 1] += first_symbol[element];
+        }
+        let mut next = first_symbol.clone();
+        let mut symbols = vec![0u32; *first_symbol.last().unwrap_or(&0) as usize];
+        for (index, symbol) in defined() {
+            let place = &mut next[symbol.element as usize];
+            symbols[*place as usize] = index as u32;
+            *place += 1;
+        }
+        Divided { whole, own, common, symbols, first_symbol }
+    }
+
+    fn symbols_of(&self, element: u32) -> impl Iterator<Item = &SymbolSummary> {
+        let range =
+            self.first_symbol[element as usize] as usize..self.first_symbol[element as usize + 1] as usize;
+        self.symbols[range].iter().map(|&symbol| &self.whole.symbols[symbol as usize])
+    }
+}
+
+/// What becomes of an element of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It belongs into a pack.
+    Common,
+    /// It stays with the object.
+    Own,
+    /// Only common elements lead to it: it goes into the packs with them.
+    Part,
+}
+
+fn indices(fates: &[Fate], wanted: Fate) -> Vec<u32> {
+    (0..fates.len() as u32).filter(|&element| fates[element as usize] == wanted).collect()
+}
+
+fn fates(whole: &ObjectSummary) -> Vec<Fate> {
+    let mut is_common: Vec<bool> = whole.elements.iter().map(|element| element.closure.is_some()).collect();
+    let mut is_bounded = vec![false; whole.elements.len()];
+    for bounded in &whole.bounded {
+        is_common[bounded.element as usize] = false;
+        is_bounded[bounded.element as usize] = true;
+    }
+    let parts = reached(whole, (0..whole.elements.len()).filter(|&element| is_common[element]), &is_common);
+    // What nothing leads to stays too.
+    let stays = |element: &usize| {
+        let traits = whole.elements[*element].traits;
+        let is_part = parts[*element]
+            && traits.has(Traits::PRIVATE)
+            && !traits.has(Traits::INITIALISER)
+            && !is_bounded[*element];
+        !is_common[*element] && !is_part
+    };
+    let own = reached(whole, (0..whole.elements.len()).filter(stays), &is_common);
+    (0..whole.elements.len())
+        .map(|element| match (is_common[element], own[element]) {
+            (true, _) => Fate::Common,
+            (false, true) => Fate::Own,
+            (false, false) => Fate::Part,
+        })
+        .collect()
+}
+
+/// The elements that are reached from some without passing a common one.
+fn reached(whole: &ObjectSummary, from: impl Iterator<Item = usize>, is_common: &[bool]) -> Vec<bool> {
+    let mut seen = vec![false; whole.elements.len()];
+    let mut pending: Vec<u32> = from.map(|element| element as u32).collect();
+    pending.iter().for_each(|&element| seen[element as usize] = true);
+    while let Some(element) = pending.pop() {
+        for reference in whole.references_of(element) {
+            if let Reference::Element(target) = *reference
+                && !seen[target as usize]
+                && !is_common[target as usize]
+            {
+                seen[target as usize] = true;
+                pending.push(target);
+            }
+        }
+    }
+    seen
+}
+
+/// The summary without what goes into packs. Its list of common elements is filled in later.
+fn own_part(whole: &ObjectSummary, fates: &[Fate], common: &[u32]) -> ObjectSummary {
+    let mut own = ObjectSummary {
+        compiler: whole.compiler.clone(),
+        notes: whole.notes.clone(),
+        ..ObjectSummary::default()
+    };
+    let mut element_of = vec![NO_ELEMENT; whole.elements.len()];
+    let kept = indices(fates, Fate::Own);
+    kept.iter().zip(0..).for_each(|(&old, new)| element_of[old as usize] = new);
+    let mut common_of = vec![NO_ELEMENT; whole.elements.len()];
+    common.iter().zip(0..).for_each(|(&old, new)| common_of[old as usize] = new);
+
+    let mut is_named = vec![false; whole.symbols.len()];
+    for reference in kept.iter().flat_map(|&element| whole.references_of(element)) {
+        if let Reference::Symbol(symbol) = *reference {
+            is_named[symbol as usize] = true;
+        }
+    }
+    let mut symbol_of = vec![NO_ELEMENT; whole.symbols.len()];
+    // Where the text of each kept symbol was: ascending, as symbols are read in order.
+    let mut moved: Vec<(u32, Text)> = Vec::new();
+    for (index, symbol) in whole.symbols.iter().enumerate() {
+        let element = element_of.get(symbol.element as usize).copied().unwrap_or(NO_ELEMENT);
+        if element == NO_ELEMENT && !is_named[index] {
+            continue;
+        }
+        let linkage = if element == NO_ELEMENT { Linkage::Undefined } else { symbol.linkage };
+        let name = own.keep(whole.name(symbol.name));
+        moved.push((symbol.name.start, name));
+        symbol_of[index] = own.symbols.len() as u32;
+        own.symbols.push(SymbolSummary { name, element, linkage, ..*symbol });
+    }
+    for &old in &kept {
+        let element = &whole.elements[old as usize];
+        let known = moved.binary_search_by_key(&element.name.start, |(start, _)| *start);
+        let name = match known {
+            Ok(at) if moved[at].1.length == element.name.length => moved[at].1,
+            Ok(_) | Err(_) => own.keep(whole.name(element.name)),
+        };
+        let first_reference = own.references.len() as u32;
+        own.elements.push(ElementSummary { name, first_reference, closure: None, ..*element });
+        own.references.extend(whole.references_of(old).iter().map(|reference| match *reference {
+            Reference::Symbol(symbol) => Reference::Symbol(symbol_of[symbol as usize]),
+            Reference::Element(target) if common_of[target as usize] != NO_ELEMENT => {
+                Reference::Common(common_of[target as usize])
+            }
+            Reference::Element(target) => Reference::Element(element_of[target as usize]),
+            Reference::Common(index) => Reference::Common(index),
+        }));
+    }
+    own.bounded = whole
+        .bounded
+        .iter()
+        .map(|bounded| Bounded { element: element_of[bounded.element as usize], ..*bounded })
+        .collect();
+    own
+}
+
+/// Puts objects together with the packs there are, and makes one new pack of what is in none.
+pub struct Packer {
+    known: crate::name_map::DigestMap<Common>,
+    /// What the new pack will be called in the objects' lists: its place among the packs.
+    place: u32,
+    new: Pack,
+    names: NameMap<u32>,
+}
+
+impl Packer {
+    pub fn new(packs: &[&Pack]) -> Packer {
+        let mut known = crate::name_map::DigestMap::default();
+        known.reserve(packs.iter().map(|pack| pack.elements.len()).sum());
+        for (pack, content) in packs.iter().enumerate() {
+            for (element, common) in content.elements.iter().enumerate() {
+                known.entry(common.closure).or_insert(Common { pack: pack as u32, element: element as u32 });
+            }
+        }
+        let mut names = NameMap::default();
+        names.reserve(USUAL_SIZE);
+        Packer { known, place: packs.len() as u32, new: Pack::default(), names }
+    }
+
+    /// The own part of an object, with its list of common elements complete. The packs in the list are numbered
+    /// as they were given; the new one comes last.
+    pub fn take(&mut self, object: Divided) -> ObjectSummary {
+        let mut commons = Vec::with_capacity(object.common.len());
+        for &element in &object.common {
+            let closure = object.whole.elements[element as usize].closure.unwrap_or_default();
+            let common = match self.known.get(&closure) {
+                Some(&common) => common,
+                None => {
+                    let common = Common { pack: self.place, element: self.new.elements.len() as u32 };
+                    self.add(&object, element, closure);
+                    self.known.insert(closure, common);
+                    common
+                }
+            };
+            commons.push(common);
+        }
+        let mut own = object.own;
+        own.commons = commons;
+        own
+    }
+
+    /// The pack of everything new; `None` if there was nothing new.
+    pub fn finish(self) -> Option<Pack> {
+        (!self.new.elements.is_empty()).then_some(self.new)
+    }
+
+    fn add(&mut self, object: &Divided, root: u32, closure: Digest) {
+        let whole = &object.whole;
+        let (first_symbol, first_reference) = (self.new.symbols.len(), self.new.references.len());
+        let mut parts = vec![root];
+        let mut next = 0;
+        while let Some(&part) = parts.get(next) {
+            next += 1;
+            for symbol in
+                object.symbols_of(part).filter(|symbol| part == root || symbol.linkage == Linkage::Local)
+            {
+                let name = self.name(symbol.key, whole.name(symbol.name));
+                let SymbolSummary { size, linkage, role, .. } = *symbol;
+                self.new.symbols.push(CommonSymbol { name, size, linkage, role });
+            }
+            for reference in whole.references_of(part) {
+                match *reference {
+                    Reference::Element(target) => {
+                        let text = whole.element_name(target);
+                        if parts.contains(&target) || is_registration_target(text) {
+                            continue;
+                        }
+                        parts.push(target);
+                        // Base classes are found by name.
+                        if text.starts_with(b"_ZTI") {
+                            let name = self.name(NameKey::of(text), text);
+                            self.new.references.push(name);
+                        }
+                    }
+                    Reference::Symbol(symbol) => {
+                        let symbol = &whole.symbols[symbol as usize];
+                        let text = whole.name(symbol.name);
+                        if !is_registration_target(text) {
+                            let name = self.name(symbol.key, text);
+                            self.new.references.push(name);
+                        }
+                    }
+                    Reference::Common(_) => {}
+                }
+            }
+        }
+        if parts.len() > 1 {
+            let mut references = self.new.references.split_off(first_reference);
+            references.sort_unstable();
+            references.dedup();
+            self.new.references.append(&mut references);
+        }
+        let text = whole.element_name(root);
+        let name = self.name(NameKey::of(text), text);
+        self.new.elements.push(CommonElement {
+            closure,
+            name,
+            first_symbol: first_symbol as u32,
+            first_reference: first_reference as u32,
+            traits: whole.elements[root as usize].traits,
+        });
+    }
+
+    fn name(&mut self, key: NameKey, text: &[u8]) -> u32 {
+        *self.names.entry(key).or_insert_with(|| {
+            let start = self.new.text.len() as u32;
+            self.new.text.extend_from_slice(text);
+            self.new.names.push(PackedName { key, text: Text { start, length: text.len() as u32 } });
+            self.new.names.len() as u32 - 1
+        })
+    }
+}
