@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fewer_core::{Digest, DigestBuilder, Domain};
 
 use crate::image::{ImageSummary, read_image};
-use crate::link::NamedDigest;
+use crate::intakes::NamedDigest;
 use crate::relocatable::section_places;
 use crate::scan::map_file;
 

@@ -15,6 +15,7 @@ mod googletest;
 pub mod image;
 mod image_set;
 mod initialisers;
+mod intakes;
 mod line_numbers;
 mod link;
 mod membership;
@@ -30,6 +31,6 @@ mod verification;
 
 pub use analysis::{Analysis, Given, Target};
 pub use googletest::ListedTest;
-pub use link::NamedDigest;
+pub use intakes::NamedDigest;
 pub use scan::{BuildTree, NoCache, ScanError, Scanned, SummaryCache, scan};
 pub use symbol_names::demangled;

@@ -2,19 +2,20 @@
 //! program. Equal copies of shared code are one element; unequal ones are all reached.
 //! Which object is in which program is told by `membership`, what tests start from by `googletest`.
 
-use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_core::{Digest, Domain};
 
 use crate::effects::{Intake, intake_of};
 use crate::image::TEST_RUNNER;
 use crate::image_set::ImageSet;
+use crate::intakes::{IntakeNodes, Intakes};
 use crate::name_map::{DigestMap, NameMap};
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Packed, Scanned};
 use crate::summary::*;
 use crate::symbol_names::{is_registration_target, test_role};
 
-const OUTSIDE: Domain = Domain::new("link.outside");
-const GROUP: Domain = Domain::new("link.group");
+pub(crate) const OUTSIDE: Domain = Domain::new("link.outside");
+pub(crate) const GROUP: Domain = Domain::new("link.group");
 
 /// No node stands for an element of an object that is in no program, or that nothing refers to.
 pub const NO_NODE: u32 = u32::MAX;
@@ -38,21 +39,6 @@ pub enum Node {
 pub struct MadeNode {
     pub name: String,
     pub content: Digest,
-}
-
-/// An input that is not code, with its content. Example: `file testdata/a.txt`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NamedDigest {
-    pub name: String,
-    pub digest: Digest,
-}
-
-/// What code may take in besides code.
-#[derive(Clone, Debug, Default)]
-pub struct Intakes {
-    pub files: Vec<NamedDigest>,
-    pub programs: Vec<NamedDigest>,
-    pub libraries: Vec<NamedDigest>,
 }
 
 /// The linked nodes with their references, before tests are known.
@@ -119,7 +105,7 @@ impl<'s> Linked<'s> {
 
     /// Whether code of the build takes in something of this kind.
     pub fn takes_in(&self, intake: Intake) -> bool {
-        self.gates.gates.keys().any(|(kind, _)| *kind == intake)
+        self.gates.has(intake)
     }
 
     /// Leads all code that takes in something besides code to what that may be.
@@ -553,45 +539,6 @@ struct Resolver {
     intakes: IntakeNodes,
     /// Nodes of outside functions that take something in.
     takes_in: std::collections::HashMap<u32, Intake>,
-}
-
-/// Nodes through which code reaches files, programs and libraries; made when the first code needs them.
-#[derive(Default)]
-struct IntakeNodes {
-    gates: std::collections::BTreeMap<(Intake, u32), u32>,
-}
-
-impl IntakeNodes {
-    /// The node for project code that uses the outside function `function`.
-    fn gate(&mut self, linked: &mut Linked<'_>, intake: Intake, function: u32) -> u32 {
-        if let Some(&gate) = self.gates.get(&(intake, function)) {
-            return gate;
-        }
-        let name = String::from_utf8_lossy(linked.symbol(function)).into_owned();
-        let content = DigestBuilder::new(OUTSIDE).text("intake").text(&name).finish();
-        let gate = linked.make(name, content, [function]);
-        self.gates.insert((intake, function), gate);
-        gate
-    }
-
-    fn finish(self, linked: &mut Linked<'_>, intakes: &Intakes) {
-        for intake in [Intake::Files, Intake::Programs, Intake::Libraries] {
-            let gates: Vec<u32> =
-                self.gates.iter().filter(|((kind, _), _)| *kind == intake).map(|(_, &gate)| gate).collect();
-            if gates.is_empty() {
-                continue;
-            }
-            let (title, inputs) = match intake {
-                Intake::Files => ("files of the project that are not code", &intakes.files),
-                Intake::Programs => ("programs built by the project", &intakes.programs),
-                Intake::Libraries => ("libraries built by the project", &intakes.libraries),
-            };
-            let children: Vec<u32> =
-                inputs.iter().map(|input| linked.make(input.name.clone(), input.digest, [])).collect();
-            let hub = linked.make(title.to_string(), Digest::of(GROUP, title.as_bytes()), children);
-            linked.extra.extend(gates.into_iter().map(|gate| (gate, hub)));
-        }
-    }
 }
 
 /// GoogleTest's own objects, where the project builds it: the one that defines its runner, or one whose strong

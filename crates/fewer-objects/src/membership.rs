@@ -13,8 +13,8 @@ use crate::summary::{Common, Linkage, NameKey, ObjectSummary, SymbolSummary};
 /// Functions through which a program may load a library that it does not name.
 const LOADERS: [&[u8]; 3] = [b"dlopen", b"dlmopen", b"android_dlopen_ext"];
 
-/// So few strong names of an object, and less than half of them, may be in a linked file by coincidence. Where
-/// there are more the others were dropped as unused.
+/// So few strong names of an object may be in a linked file by coincidence, unless they are most of many. Where
+/// there are more, the others were dropped as unused.
 const FEW_NAMES: u32 = 2;
 
 /// Per object the linked files it is part of.
@@ -233,7 +233,7 @@ fn members_of(
     }
     let mut present = ImageSet::empty(count);
     let mut conflicting = ImageSet::empty(count);
-    let mut strong_present = vec![0u32; count];
+    let (mut present_strong, mut global_strong) = (vec![0u32; count], vec![0u32; count]);
     let mut strong = 0;
     for symbol in telling {
         let evidence = symbol.evidence;
@@ -242,8 +242,9 @@ fn members_of(
         for &Seen { image, size, is_global } in seen.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
             if size == symbol.size {
                 present.insert(image as usize);
-                // Some linkers (mold) make all names of a program local.
-                strong_present[image as usize] += is_strong as u32;
+                // Some linkers (mold, lld) make all names of a program local.
+                present_strong[image as usize] += is_strong as u32;
+                global_strong[image as usize] += (is_strong && is_global) as u32;
             } else if evidence == Evidence::Strong && is_global && size != 0 && symbol.size != 0 {
                 // A strong name is defined once in a program: this one was defined by another object.
                 conflicting.insert(image as usize);
@@ -253,11 +254,12 @@ fn members_of(
     let mut members = ImageSet::empty(count);
     present.iter().filter(|&image| !conflicting.contains(image)).for_each(|image| members.insert(image));
     let mut partial = ImageSet::empty(count);
-    let is_doubtful = |present: u32| present <= FEW_NAMES && present * 2 < strong;
-    members
-        .iter()
-        .filter(|&image| is_doubtful(strong_present[image]))
-        .for_each(|image| partial.insert(image));
+    let is_doubtful = |&image: &usize| {
+        let count = present_strong[image];
+        let is_most = count * 2 > strong && strong > FEW_NAMES;
+        global_strong[image] < strong && count <= FEW_NAMES && !is_most
+    };
+    members.iter().filter(is_doubtful).for_each(|image| partial.insert(image));
     members.extend(stripped);
     (members, partial)
 }

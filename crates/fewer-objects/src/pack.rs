@@ -271,37 +271,18 @@ fn reached(whole: &ObjectSummary, from: impl Iterator<Item = usize>, is_common: 
 
 /// The summary without what goes into packs. Its list of common elements is filled in later.
 fn own_part(whole: &ObjectSummary, fates: &[Fate], common: &[u32]) -> ObjectSummary {
+    let kept = indices(fates, Fate::Own);
+    let places = Places {
+        elements: places(whole.elements.len(), &kept),
+        commons: places(whole.elements.len(), common),
+        symbols: Vec::new(),
+    };
     let mut own = ObjectSummary {
         compiler: whole.compiler.clone(),
         notes: whole.notes.clone(),
         ..ObjectSummary::default()
     };
-    let mut element_of = vec![NO_ELEMENT; whole.elements.len()];
-    let kept = indices(fates, Fate::Own);
-    kept.iter().zip(0..).for_each(|(&old, new)| element_of[old as usize] = new);
-    let mut common_of = vec![NO_ELEMENT; whole.elements.len()];
-    common.iter().zip(0..).for_each(|(&old, new)| common_of[old as usize] = new);
-
-    let mut is_named = vec![false; whole.symbols.len()];
-    for reference in kept.iter().flat_map(|&element| whole.references_of(element)) {
-        if let Reference::Symbol(symbol) = *reference {
-            is_named[symbol as usize] = true;
-        }
-    }
-    let mut symbol_of = vec![NO_ELEMENT; whole.symbols.len()];
-    // Where the text of each kept symbol was: ascending, as symbols are read in order.
-    let mut moved: Vec<(u32, Text)> = Vec::new();
-    for (index, symbol) in whole.symbols.iter().enumerate() {
-        let element = element_of.get(symbol.element as usize).copied().unwrap_or(NO_ELEMENT);
-        if element == NO_ELEMENT && !is_named[index] {
-            continue;
-        }
-        let linkage = if element == NO_ELEMENT { Linkage::Undefined } else { symbol.linkage };
-        let name = own.keep(whole.name(symbol.name));
-        moved.push((symbol.name.start, name));
-        symbol_of[index] = own.symbols.len() as u32;
-        own.symbols.push(SymbolSummary { name, element, linkage, ..*symbol });
-    }
+    let (places, moved) = keep_symbols(whole, &kept, places, &mut own);
     for &old in &kept {
         let element = &whole.elements[old as usize];
         let known = moved.binary_search_by_key(&element.name.start, |(start, _)| *start);
@@ -311,21 +292,69 @@ fn own_part(whole: &ObjectSummary, fates: &[Fate], common: &[u32]) -> ObjectSumm
         };
         let first_reference = own.references.len() as u32;
         own.elements.push(ElementSummary { name, first_reference, closure: None, ..*element });
-        own.references.extend(whole.references_of(old).iter().map(|reference| match *reference {
-            Reference::Symbol(symbol) => Reference::Symbol(symbol_of[symbol as usize]),
-            Reference::Element(target) if common_of[target as usize] != NO_ELEMENT => {
-                Reference::Common(common_of[target as usize])
-            }
-            Reference::Element(target) => Reference::Element(element_of[target as usize]),
-            Reference::Common(index) => Reference::Common(index),
-        }));
+        own.references.extend(whole.references_of(old).iter().map(|&reference| places.moved(reference)));
     }
-    own.bounded = whole
-        .bounded
-        .iter()
-        .map(|bounded| Bounded { element: element_of[bounded.element as usize], ..*bounded })
-        .collect();
+    let bounded =
+        |bounded: &Bounded| Bounded { element: places.elements[bounded.element as usize], ..*bounded };
+    own.bounded = whole.bounded.iter().map(bounded).collect();
     own
+}
+
+/// Where the parts of an object are in its own part.
+struct Places {
+    elements: Vec<u32>,
+    commons: Vec<u32>,
+    symbols: Vec<u32>,
+}
+
+impl Places {
+    fn moved(&self, reference: Reference) -> Reference {
+        match reference {
+            Reference::Symbol(symbol) => Reference::Symbol(self.symbols[symbol as usize]),
+            Reference::Element(target) if self.commons[target as usize] != NO_ELEMENT => {
+                Reference::Common(self.commons[target as usize])
+            }
+            Reference::Element(target) => Reference::Element(self.elements[target as usize]),
+            Reference::Common(index) => Reference::Common(index),
+        }
+    }
+}
+
+/// Per index its place in a list; `NO_ELEMENT` for those not in it.
+fn places(count: usize, list: &[u32]) -> Vec<u32> {
+    let mut places = vec![NO_ELEMENT; count];
+    list.iter().zip(0..).for_each(|(&index, place)| places[index as usize] = place);
+    places
+}
+
+/// Keeps the symbols that the kept elements define or refer to. Gives their places, and where the text of each
+/// was and is: ascending, as symbols are read in order.
+fn keep_symbols(
+    whole: &ObjectSummary,
+    kept: &[u32],
+    mut places: Places,
+    own: &mut ObjectSummary,
+) -> (Places, Vec<(u32, Text)>) {
+    let mut is_named = vec![false; whole.symbols.len()];
+    for reference in kept.iter().flat_map(|&element| whole.references_of(element)) {
+        if let Reference::Symbol(symbol) = *reference {
+            is_named[symbol as usize] = true;
+        }
+    }
+    places.symbols = vec![NO_ELEMENT; whole.symbols.len()];
+    let mut moved = Vec::new();
+    for (index, symbol) in whole.symbols.iter().enumerate() {
+        let element = places.elements.get(symbol.element as usize).copied().unwrap_or(NO_ELEMENT);
+        if element == NO_ELEMENT && !is_named[index] {
+            continue;
+        }
+        let linkage = if element == NO_ELEMENT { Linkage::Undefined } else { symbol.linkage };
+        let name = own.keep(whole.name(symbol.name));
+        moved.push((symbol.name.start, name));
+        places.symbols[index] = own.symbols.len() as u32;
+        own.symbols.push(SymbolSummary { name, element, linkage, ..*symbol });
+    }
+    (places, moved)
 }
 
 /// Puts objects together with the packs there are, and makes one new pack of what is in none.

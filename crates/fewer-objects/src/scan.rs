@@ -170,7 +170,6 @@ pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTre
     read_objects(cache, objects, &files, &mut tree);
     tree.images = read_images(cache, &images, &found, &files);
     tree.contents = vec![OnceLock::new(); tree.images.len()];
-    drop(files);
     Ok(tree)
 }
 

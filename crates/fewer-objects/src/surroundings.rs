@@ -5,7 +5,7 @@
 use fewer_core::Digest;
 
 use crate::googletest::ListedTest;
-use crate::link::NamedDigest;
+use crate::intakes::NamedDigest;
 use crate::summary::{Reader, Writer};
 
 const SURROUNDINGS_VERSION: u32 = 3;
