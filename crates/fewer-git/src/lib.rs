@@ -31,6 +31,7 @@ pub use statistics::{AutoMerges, FirstParents, HistoryStatistics, RedoneMerges};
 pub use tree::{Blobs, Changes, FileMode, TreeChange, TreeContent, TreeEntry};
 
 use command::git;
+use status::ChangedPath;
 
 const WORK_TREE: Domain = Domain::new("git.work-tree");
 
@@ -47,6 +48,8 @@ pub struct WorkTreeState {
     pub commit: Option<String>,
     /// Whether anything differs from the commit, untracked files included.
     pub dirty: bool,
+    /// Whether there are files that git neither knows nor ignores.
+    pub untracked: bool,
     /// The commit's tree and the content of everything that differs from it: equal digests, equal content.
     pub digest: Digest,
 }
@@ -65,13 +68,19 @@ impl WorkTree {
     }
 
     /// What is checked out. `is_ignored` names files, by their path below the top-level directory, that do not
-    /// count although git does not ignore them: what builds leave behind.
+    /// count although git neither knows nor ignores them: what builds leave behind.
     pub fn state(&self, is_ignored: impl Fn(&Path) -> bool) -> Result<WorkTreeState, GitError> {
         let (commit, tree) = self.head();
         let options = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"];
         let listing = git(&self.root, &options)?;
-        let mut changed: Vec<PathBuf> =
-            status::changed_paths(&listing).into_iter().filter(|path| !is_ignored(path)).collect();
+        let mut untracked = false;
+        let mut changed: Vec<PathBuf> = Vec::new();
+        for ChangedPath { path, is_untracked } in status::changed_paths(&listing) {
+            if !is_untracked || !is_ignored(&path) {
+                untracked |= is_untracked;
+                changed.push(path);
+            }
+        }
         changed.sort();
         changed.dedup();
         let mut digest = DigestBuilder::new(WORK_TREE);
@@ -79,13 +88,22 @@ impl WorkTree {
         for path in &changed {
             digest.bytes(path.as_os_str().as_encoded_bytes()).digest(status::content(&self.root.join(path)));
         }
-        Ok(WorkTreeState { commit, dirty: !changed.is_empty(), digest: digest.finish() })
+        Ok(WorkTreeState { commit, dirty: !changed.is_empty(), untracked, digest: digest.finish() })
     }
 
     /// The files below `directory` that git knows or would add, relative to `directory`, sorted.
     pub fn list_files(&self, directory: &Path) -> Result<Vec<PathBuf>, GitError> {
-        let options = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-        let listing = git(directory, &options)?;
+        let mut files = self.tracked_files(directory)?;
+        let listing = git(directory, &["ls-files", "-z", "--others", "--exclude-standard"])?;
+        files.extend(command::records(&listing).map(command::path));
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// The files below `directory` that git knows, those of its submodules too, relative to `directory`, sorted.
+    pub fn tracked_files(&self, directory: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let listing = git(directory, &["ls-files", "-z", "--cached", "--recurse-submodules"])?;
         let mut files: Vec<PathBuf> = command::records(&listing).map(command::path).collect();
         files.sort();
         files.dedup();

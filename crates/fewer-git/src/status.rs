@@ -11,9 +11,17 @@ use crate::command::{path, records};
 
 const CONTENT: Domain = Domain::new("git.content");
 
+/// A path that differs from the commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ChangedPath {
+    pub(crate) path: PathBuf,
+    /// Not known to git.
+    pub(crate) is_untracked: bool,
+}
+
 /// Every path that differs from the commit. A line without the form git documents counts as a path itself, so
 /// that nothing is overlooked.
-pub(crate) fn changed_paths(listing: &[u8]) -> Vec<PathBuf> {
+pub(crate) fn changed_paths(listing: &[u8]) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     let mut lines = records(listing);
     while let Some(line) = lines.next() {
@@ -26,9 +34,11 @@ pub(crate) fn changed_paths(listing: &[u8]) -> Vec<PathBuf> {
             Some(b'!' | b'#') => continue,
             Some(_) | None => 0,
         };
-        changed.push(path(line.splitn(fields + 1, |byte| *byte == b' ').last().unwrap_or(line)));
+        let is_untracked = line.first() == Some(&b'?');
+        let name = line.splitn(fields + 1, |byte| *byte == b' ').last().unwrap_or(line);
+        changed.push(ChangedPath { path: path(name), is_untracked });
         if line.first() == Some(&b'2') {
-            changed.extend(lines.next().map(path));
+            changed.extend(lines.next().map(|name| ChangedPath { path: path(name), is_untracked }));
         }
     }
     changed
@@ -66,8 +76,12 @@ mod tests {
         let listing = b"1 .M N... 100644 100644 100644 aaaa bbbb src/a b.cpp\0\
             2 R. N... 100644 100644 100644 aaaa bbbb R100 new name.h\0old.h\0\
             u UU N... 100644 100644 100644 100644 aaaa bbbb cccc both.cpp\0? untracked file\0! ignored\0";
-        let expected: Vec<PathBuf> =
-            ["src/a b.cpp", "new name.h", "old.h", "both.cpp", "untracked file"].map(PathBuf::from).to_vec();
+        let expected: Vec<ChangedPath> =
+            [("src/a b.cpp", false), ("new name.h", false), ("old.h", false), ("both.cpp", false)]
+                .into_iter()
+                .chain([("untracked file", true)])
+                .map(|(path, is_untracked)| ChangedPath { path: PathBuf::from(path), is_untracked })
+                .collect();
         assert_eq!(changed_paths(listing), expected);
     }
 }

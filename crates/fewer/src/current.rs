@@ -1,7 +1,7 @@
 //! The state at hand, from the build to the plan: the one flow that selecting, running and explaining share.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context;
@@ -16,6 +16,7 @@ use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::cli::BuildOptions;
 use crate::console::Verbosity;
+use crate::data_files::{is_for_people, is_header, is_hidden, may_be_data};
 use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::{Examined, Starter, examine, scan};
 use crate::history::{self, Chosen, Request};
@@ -63,6 +64,8 @@ pub fn prepare(session: &Session<'_>, options: &BuildOptions, request: &Request)
     if !options.no_build && !build(session)? {
         return Ok(Prepared::BuildFailed);
     }
+    let has_built = !options.no_build && session.project.settings.build.is_some();
+    let request = &Request { has_built, ..request.clone() };
     let directory = BuildDirectory::find(&session.project)?;
     let (tree, mut notes) = scan(session, &directory.path)?;
     session.go_on()?;
@@ -130,7 +133,7 @@ pub fn settle(
         let _phase = session.timings.phase("read dependencies");
         Dependencies::read(&build_directory, &session.project.root, tree)
     };
-    let outdated = dependencies.outdated(&session.project.root);
+    let outdated = outdated(session, &build_directory, tree, &dependencies, request);
     notes.extend(outdated.as_ref().map(|outdated| outdated.note(&session.project)));
     let provenance = (state.commit.is_some() && !state.dirty && outdated.is_none())
         .then(|| Provenance::of(&session.project, &build_directory, &dependencies, &tests, &circumstances));
@@ -182,6 +185,43 @@ pub fn settle(
         notes,
         incomplete,
     })
+}
+
+/// Whether the build is older than the sources: an object than what it is made from; or, unless a build has just
+/// said that there is nothing to do, everything that is built than some source or description of the build.
+fn outdated(
+    session: &Session<'_>,
+    build_directory: &Path,
+    tree: &BuildTree,
+    dependencies: &Dependencies,
+    request: &Request,
+) -> Option<Outdated> {
+    let work_tree = session.project.work_tree.as_ref()?;
+    let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
+    if let Some(outdated) = dependencies.outdated(&top) {
+        return Some(outdated);
+    }
+    if request.has_built {
+        return None;
+    }
+    let newest = newest_product(build_directory, tree)?;
+    let written = |path: &PathBuf| path.metadata().ok()?.modified().ok();
+    let files = work_tree.tracked_files(&session.project.root).unwrap_or_default();
+    files
+        .into_iter()
+        .filter(|path| !may_be_data(path) && !is_for_people(path) && !is_header(path) && !is_hidden(path))
+        .map(|path| session.project.root.join(path))
+        .find(|path| written(path).is_some_and(|written| written > newest))
+        .map(|file| Outdated { object: "everything that is built".to_string(), file })
+}
+
+/// When the build last made anything, its own plan included.
+fn newest_product(build_directory: &Path, tree: &BuildTree) -> Option<SystemTime> {
+    let plans = ["build.ninja", "Makefile", "CMakeCache.txt", "config.status", ".ninja_log"];
+    let planned = plans.iter().filter_map(|name| build_directory.join(name).metadata().ok()?.modified().ok());
+    let made = tree.objects.iter().filter_map(|object| object.modified);
+    let linked = tree.images.iter().filter_map(|image| image.modified);
+    made.chain(linked).chain(planned).max()
 }
 
 fn decide(session: &Session<'_>, graph: &Graph, snapshot: &Snapshot, scope: Scope) -> anyhow::Result<Plan> {

@@ -1,6 +1,7 @@
 //! The project's files that are not code and that tests may read. Which tests can reach a file at all is told by
 //! the analysis of their code.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,29 +20,33 @@ const CODE: &[&str] = &[
     "inc", "def", "s", "S", "asm", "cu", "cuh", "m", "mm", "ixx", "cppm",
 ];
 
-/// Endings of files that the build reads or people read, or that a build leaves behind.
-const ENDINGS: &[&str] = &[
-    "cmake", "am", "ac", "in", "mk", "m4", "make", "md", "o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo",
-    "gcno", "gcda", "log", "trs", "ninja",
-];
+/// Endings of files that the build reads.
+const BUILD: &[&str] = &["cmake", "am", "ac", "mk", "m4", "make", "ninja", "pc"];
 
-/// Files and directories by name that belong to the build or to people.
-const NAMES: &[&str] = &[
+/// Endings of what a build leaves behind. Where git knows such a file, it is nothing that a build left.
+const PRODUCTS: &[&str] =
+    &["o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs"];
+
+/// Files and directories by name that belong to the build, wherever they are.
+const BUILD_NAMES: &[&str] = &[
     "CMakeLists.txt",
     "CMakeCache.txt",
     "CMakePresets.json",
     "CMakeFiles",
     "CTestTestfile.cmake",
-    "Testing",
     "compile_commands.json",
-    "configure",
+    "autom4te.cache",
+    "config.status",
+    "fewer.toml",
+];
+
+/// The same at the top of the project only: elsewhere they may be anything.
+const TOP_NAMES: &[&str] = &[
+    "Testing",
     "configure~",
     "config.log",
-    "config.status",
-    "config.h",
     "config.h.in~",
     "stamp-h1",
-    "autom4te.cache",
     "libtool",
     "build-aux",
     "ar-lib",
@@ -53,23 +58,29 @@ const NAMES: &[&str] = &[
     "ltmain.sh",
     "missing",
     "test-driver",
-    "fewer.toml",
 ];
 
 /// Every such file with its content, named `file PATH`, sorted.
 pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
+    let tracked: HashSet<PathBuf> = tracked(project);
     let files: Vec<PathBuf> = listed(project)
         .into_iter()
         .filter(|path| match &project.settings.data_files {
             Some(wanted) => wanted.is_match(path),
-            None => may_be_data(path) && !is_in_build_directory(project, build_directory, path),
+            None if tracked.contains(path) => may_be_data(path),
+            None => {
+                may_be_data(path)
+                    && !has_ending(path, PRODUCTS)
+                    && !is_in_build_directory(project, build_directory, path)
+            }
         })
         .collect();
     let mut digests: Vec<NamedDigest> = files
         .par_iter()
         .filter_map(|path| {
             let content = fs::read(project.root.join(path)).ok()?;
-            if has_built_content(&content) || is_own_report(&content) {
+            let is_left_behind = has_built_content(&content) && !tracked.contains(path);
+            if is_left_behind || is_own_report(&content) {
                 return None;
             }
             let digest = Digest::of(FILE, &content);
@@ -95,10 +106,42 @@ pub fn is_code(path: &Path) -> bool {
     has_ending(path, CODE)
 }
 
-/// Whether only people read such files.
+/// Whether such files are compiled only as part of others.
+pub fn is_header(path: &Path) -> bool {
+    has_ending(path, &["h", "hh", "hpp", "hxx", "h++", "H", "inl", "ipp", "tpp", "tcc", "inc", "def", "cuh"])
+}
+
+/// Settings of tools, or below a directory of them.
+pub fn is_hidden(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether only people read such files. Elsewhere a Markdown file may well be what a test reads.
 pub fn is_for_people(path: &Path) -> bool {
-    has_ending(path, &["md"])
+    let is_documentation = path
+        .components()
+        .next()
+        .is_some_and(|first| ["doc", "docs"].iter().any(|name| first.as_os_str() == *name));
+    let conventional = ["README", "CHANGELOG", "CONTRIBUTING", "CODE_OF_CONDUCT", "SECURITY", "ARCHITECTURE"];
+    let is_conventional = conventional.iter().any(|prefix| file_name(path).starts_with(prefix));
+    (has_ending(path, &["md"]) && (is_documentation || is_conventional))
         || ["LICENSE", "LICENCE", "COPYING"].iter().any(|prefix| file_name(path).starts_with(prefix))
+}
+
+/// A template that the build fills in: `config.h.in`, `Makefile.in`, but not `case1.in`.
+fn is_template(path: &Path) -> bool {
+    let Some(filled) = file_name(path).strip_suffix(".in").map(PathBuf::from) else { return false };
+    is_code(&filled)
+        || has_ending(&filled, BUILD)
+        || is_of_build(&filled)
+        || has_ending(&filled, &["sh", "py"])
+}
+
+fn is_of_build(path: &Path) -> bool {
+    let name = file_name(path);
+    ["Makefile", "GNUmakefile", "makefile", "meson", "configure"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 fn has_ending(path: &Path, endings: &[&str]) -> bool {
@@ -111,10 +154,13 @@ fn file_name(path: &Path) -> String {
 
 /// Whether a path, by its name alone, is left behind by builds.
 pub fn is_build_product(path: &Path) -> bool {
-    const PRODUCTS: &[&str] =
-        &["o", "a", "so", "lo", "la", "d", "Po", "Plo", "Tpo", "gcno", "gcda", "log", "trs"];
     has_ending(path, PRODUCTS)
         || path.components().any(|part| part.as_os_str() == ".fewer" || part.as_os_str() == "CMakeFiles")
+}
+
+fn tracked(project: &Project) -> HashSet<PathBuf> {
+    let files = project.work_tree.as_ref().and_then(|tree| tree.tracked_files(&project.root).ok());
+    files.unwrap_or_default().into_iter().collect()
 }
 
 /// Paths below the project's directory: what git knows or would add, else whatever is there.
@@ -143,16 +189,19 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether tests may read such files, by the name alone.
+/// Whether tests may read such files, by the name alone. What builds leave behind is to be sorted out before.
 pub fn may_be_data(path: &Path) -> bool {
-    let name = file_name(path);
-    let is_of_build =
-        ["Makefile", "GNUmakefile", "makefile", "meson"].iter().any(|prefix| name.starts_with(prefix));
-    let is_elsewhere = path.components().any(|part| {
+    let is_elsewhere = path.components().enumerate().any(|(depth, part)| {
         let part = part.as_os_str().to_string_lossy();
-        part.starts_with('.') || NAMES.contains(&part.as_ref())
+        BUILD_NAMES.contains(&part.as_ref()) || (depth == 0 && TOP_NAMES.contains(&part.as_ref()))
     });
-    !is_code(path) && !has_ending(path, ENDINGS) && !is_for_people(path) && !is_of_build && !is_elsewhere
+    !is_hidden(path)
+        && !is_code(path)
+        && !has_ending(path, BUILD)
+        && !is_template(path)
+        && !is_for_people(path)
+        && !is_of_build(path)
+        && !is_elsewhere
 }
 
 /// A build inside the source tree has no directory of its own.
@@ -184,7 +233,17 @@ mod tests {
 
     #[test]
     fn data_is_told_from_code_and_build_files() {
-        for path in ["testdata/a.txt", "tests/golden.json", "data", "scripts/x.py", "a/b.csv"] {
+        for path in [
+            "testdata/a.txt",
+            "tests/golden.json",
+            "data",
+            "scripts/x.py",
+            "a/b.csv",
+            "tests/data/case1.in",
+            "tests/spec.md",
+            "tests/recorded.log",
+            "tests/missing",
+        ] {
             assert!(may_be_data(Path::new(path)), "{path}");
         }
         for path in [
@@ -201,8 +260,11 @@ mod tests {
             ".clang-format",
             ".github/workflows/a.yml",
             "fewer.toml",
-            "src/a.o",
             "config.status",
+            "config.h.in",
+            "Makefile.in",
+            "docs/design.md",
+            "build-aux/missing",
         ] {
             assert!(!may_be_data(Path::new(path)), "{path}");
         }

@@ -34,7 +34,7 @@ pub struct Outdated {
 impl Outdated {
     pub fn note(&self, project: &Project) -> String {
         format!(
-            "{} is newer than {}: what is built is not what the sources say. Build first, or name the build command in fewer.toml",
+            "{} is newer than {} or gone: what is built is not what the sources say. Build first, or name the build command in fewer.toml",
             project.shown(&self.file),
             self.object
         )
@@ -65,17 +65,20 @@ impl Dependencies {
         })
     }
 
-    /// The first object, by name, that a file below `root` is newer than.
-    pub fn outdated(&self, root: &Path) -> Option<Outdated> {
+    /// The first object, by name, that a file of the working tree is newer than, or that is made from a file that
+    /// is gone.
+    pub fn outdated(&self, top: &Path) -> Option<Outdated> {
         let inputs = self.objects.iter().filter_map(|object| object.files.as_ref()).flatten();
-        let own: BTreeSet<&PathBuf> = inputs.filter(|file| file.starts_with(root)).collect();
-        let written: HashMap<&PathBuf, SystemTime> = own
-            .into_par_iter()
-            .filter_map(|file| Some((file, fs::metadata(file).ok()?.modified().ok()?)))
-            .collect();
+        let own: BTreeSet<&PathBuf> = inputs.filter(|file| file.starts_with(top)).collect();
+        let written: HashMap<&PathBuf, Option<SystemTime>> =
+            own.into_par_iter().map(|file| (file, modified(file))).collect();
         self.objects.iter().find_map(|object| {
             let compiled = object.modified?;
-            let is_newer = |file: &&PathBuf| written.get(*file).is_some_and(|written| *written > compiled);
+            let is_newer = |file: &&PathBuf| match written.get(*file) {
+                Some(Some(written)) => *written > compiled,
+                Some(None) => true,
+                None => false,
+            };
             let file = object.files.as_ref()?.iter().find(is_newer)?;
             Some(Outdated { object: object.name.clone(), file: file.clone() })
         })
@@ -102,6 +105,10 @@ impl Dependencies {
     }
 }
 
+fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).ok()?.modified().ok()
+}
+
 /// What a compiler wrote beside an object: `a.o.d`, `a.d`, or AutoMake's `.deps/a.Po`.
 fn written_beside(object: &Path, build_directory: &Path, root: &Path) -> Option<BTreeSet<PathBuf>> {
     let name = object.file_name()?.to_string_lossy().into_owned();
@@ -123,7 +130,11 @@ fn written_beside(object: &Path, build_directory: &Path, root: &Path) -> Option<
         if Path::new(&name).is_absolute() {
             files.insert(normal(Path::new(&name)));
         } else {
-            files.extend(bases.iter().map(|base| normal(&base.join(&name))));
+            let mut found =
+                bases.iter().map(|base| normal(&base.join(&name))).filter(|path| path.exists()).peekable();
+            // Relative to a place that is not known: then not all files are.
+            found.peek()?;
+            files.extend(found);
         }
     }
     (!files.is_empty()).then_some(files)

@@ -51,7 +51,7 @@ fn built(tree: &BuildTree) -> WorkTreeState {
     for (index, image) in tree.images.iter().enumerate() {
         digest.text(&image.name).digest(tree.image_content(index));
     }
-    WorkTreeState { commit: None, dirty: false, digest: digest.finish() }
+    WorkTreeState { commit: None, dirty: false, untracked: false, digest: digest.finish() }
 }
 
 /// The name of this machine, as outcomes carry it.

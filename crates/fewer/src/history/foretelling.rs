@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use anyhow::bail;
 use fewer_core::history::{
-    self, Answer, Evidence, PredictedCause, RecordedGraph, Records, Unpredictable, cherry_pick_of_commit,
-    merge_of_commits, predict, revert_of_commit,
+    self, Answer, CommitIndex, Evidence, PredictedCause, RecordedGraph, Records, Standing, Unpredictable,
+    cherry_pick_of_commit, merge_of_commits, predict, revert_of_commit,
 };
 use fewer_core::{
     Candidate, Digest, ElementId, Fingerprints, Mapping, Plan, Policy, Scope, StrategyChoice, TestId,
-    Verdict, plan,
+    TestNode, Verdict, plan,
 };
 use fewer_git::{Attempt, CommitHash, HistoryError, Rehearsal, Rehearsed, Repository};
 use fewer_store::Store;
@@ -26,6 +27,9 @@ use crate::cli::StrategyName;
 use crate::names::{readable, split};
 use crate::session::Session;
 use crate::state::checked_out;
+
+/// In how many of the newest states tests are looked for when nothing else is known.
+const STATES_WITH_TESTS: u32 = 20;
 
 /// A plan for a state that has not been built.
 pub struct Foretold {
@@ -128,6 +132,7 @@ fn by_prediction(
     step: &Step,
 ) -> Result<Foretold, String> {
     let mut records = RecordedCommits::new(store, &ground.repository, &ground.history);
+    let parents = ground.indices(&step.parents).map_err(|error| error.to_string())?;
     let merged = merged_graph(ground, step, &mut records)?;
     let with_circumstances = |test: &TestId, fingerprint: Digest| {
         Some(circumstances::with(fingerprint, records.circumstances(test).ok()?))
@@ -146,6 +151,11 @@ fn by_prediction(
     });
     let mut selected: BTreeMap<TestId, String> =
         prediction.selected.iter().map(|(test, cause)| (test.clone(), words_of(cause))).collect();
+    let is_new = |test: &&TestNode| merged.standing(&test.id) == Some(Standing::Added);
+    for test in merged.graph().tests().iter().filter(is_new).filter(|_| !is_one_side(ground, &parents)) {
+        let cause = || "only one side has the test, and the other may change what it starts with".to_string();
+        selected.entry(test.id.clone()).or_insert_with(cause);
+    }
     for test in tests_reaching(merged.graph(), &captured) {
         let cause = || "it uses a name from outside that the other side defines".to_string();
         selected.entry(test).or_insert_with(cause);
@@ -157,6 +167,13 @@ fn by_prediction(
         because: format!("{}, and the graphs are recorded", reason_of(step)),
         notes: vec!["this is a prediction; after the build the fingerprints decide".to_string()],
     })
+}
+
+/// Whether one of the commits has all the others behind it: merging them gives that commit.
+fn is_one_side(ground: &Ground, commits: &[CommitIndex]) -> bool {
+    let graph = ground.history.graph();
+    let has_all = |tip: &CommitIndex| commits.iter().all(|&other| graph.is_ancestor(other, *tip));
+    commits.len() > 1 && commits.iter().any(has_all)
 }
 
 /// Names that some side takes from outside of the project and that another side defines: linking the merge finds
@@ -275,8 +292,13 @@ fn by_affected_sets(
 fn everything(session: &Session<'_>, strategy: StrategyName, cause: String) -> anyhow::Result<Foretold> {
     let store = session.store();
     let mut known = BTreeMap::new();
-    if let Some(latest) = store.latest_state()? {
-        known.extend(store.state(latest.id)?.snapshot);
+    for state in store.states(STATES_WITH_TESTS)? {
+        known.extend(store.state(state.id)?.snapshot);
+    }
+    if known.is_empty() {
+        bail!(
+            "nothing is recorded here, so there is no list of tests before the build ({cause}). Build, then `fewer run`; or copy the .fewer directory of a checkout that has records"
+        );
     }
     let notes = vec!["tests that are new are not known before the build".to_string()];
     let because = format!("everything runs: {cause}");

@@ -30,6 +30,8 @@ impl Step {
     pub fn at_hand(repository: &Repository, state: &WorkTreeState) -> Result<Step, HistoryError> {
         let head = repository.resolve("HEAD")?;
         if let Some(InProgress { operation, redo, .. }) = repository.in_progress()?
+            // What the operation gives by itself has no file that git does not know.
+            && let redo = if state.untracked { Redo::Manual } else { redo }
             && let Some(step) = pending(repository, head, operation, redo)?
         {
             return Ok(step);

@@ -14,6 +14,7 @@ use fewer_objects::Analysis;
 use fewer_store::{StateId, Store};
 
 use crate::data_files;
+use crate::names::split;
 use crate::provenance::{PROVENANCE_KIND, Provenance};
 use crate::record::{provenance_of, rebuild};
 
@@ -147,7 +148,10 @@ fn recorded_graph(analysis: Analysis<'_>, tests: Vec<TestNode>, provenance: &Pro
         };
         let unit = units.unit(object, inputs);
         for element in analysis.elements_of_objects(|name| name == object) {
-            units.member(element, unit);
+            // Made by the compiler for every object alike, from no file.
+            if !split(analysis.graph().name(element)).1.starts_with("DW.ref.") {
+                units.member(element, unit);
+            }
         }
     }
     let (graph, _) = analysis.into_graph(tests);

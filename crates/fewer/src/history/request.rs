@@ -11,6 +11,8 @@ pub struct Request {
     /// `None` where the user named none.
     pub strategy: Option<StrategyName>,
     pub base: Option<String>,
+    /// Whether the build command has just run.
+    pub has_built: bool,
 }
 
 impl Request {
@@ -22,7 +24,7 @@ impl Request {
             ),
             (None | Some(StrategyName::Auto | StrategyName::S1 | StrategyName::Sk), Some(_)) | (_, None) => {}
         }
-        Ok(Request { all, strategy: *strategy, base: base.clone() })
+        Ok(Request { all, strategy: *strategy, base: base.clone(), has_built: false })
     }
 
     /// The strategy when the state at hand has been built.

@@ -406,3 +406,76 @@ fn a_shallow_clone_makes_everything_run_and_says_how_to_complete_it() {
     clone.git(&["fetch", "-q", "--unshallow"]);
     assert_eq!(selected(&clone, "sk"), ["t1", "t2", "t4"]);
 }
+
+#[test]
+fn nothing_recorded_is_an_error_before_the_build_and_not_an_empty_list() {
+    let project = branches();
+    project.git(&["merge", "-q", "-m", "merge", "b1"]);
+    project.command("rm", &["-rf", ".fewer"]);
+    for arguments in [&["--strategy", "predict"][..], &["--merge", "master", "b2"]] {
+        let said = project.fewer(&[&["select"], arguments].concat()).refused(2);
+        assert!(
+            said.contains("nothing is recorded here") && said.contains("Build, then `fewer run`"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_test_that_only_one_side_has_is_selected() {
+    let project = first_version();
+    project.git(&["checkout", "-q", "-b", "reads", "n1"]);
+    project.edit("tests/methods_test.cpp", "#include <gtest", "#include <cstdlib>\n#include <gtest");
+    let test = "TEST(T, t4) { EXPECT_GT(m() + p(), 0); }";
+    let more = format!("{test}\nTEST(T, t5) {{ EXPECT_EQ(std::getenv(\"MODE_X\"), nullptr); }}");
+    project.edit("tests/methods_test.cpp", test, &more);
+    record(&project, "t5");
+    project.git(&["checkout", "-q", "master"]);
+    let set = "#include <cstdlib>\nstatic int mode = setenv(\"MODE_X\", \"on\", 1);\nint q() {";
+    project.edit("src/q.cpp", "int q() {", set);
+    record(&project, "sets");
+    project.git(&["merge", "-q", "-m", "merge", "reads"]);
+    assert!(
+        selected(&project, "predict").contains(&"t5".to_string()),
+        "what is set before main is new to it"
+    );
+    assert_eq!(told(&project, &["--merge", "n1", "t5"]).0, NONE, "one side alone is as it was tested");
+}
+
+#[test]
+fn a_file_that_git_does_not_know_makes_a_pending_merge_unforeseeable() {
+    let project = branches();
+    project.git(&["merge", "-q", "--no-commit", "--no-ff", "b1"]);
+    project.write("src/stray.cpp", "int stray = 1;\n");
+    assert_everything(&project, &["--strategy", "predict"], &["the merge was finished by hand"]);
+}
+
+#[test]
+fn a_build_that_is_older_than_the_sources_is_never_taken_for_the_commit() {
+    let project = branches();
+    // Nothing lists the new file, and the Makefile is no input of an object.
+    project.write("src/new.cpp", "int fresh() { return 1; }\n");
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-q", "-m", "a new file"]);
+    assert_everything(&project, &[], &["src/new.cpp is newer than everything that is built"]);
+    project.fewer(&["run"]).expect(0);
+    project.git(&["commit", "-q", "--allow-empty", "-m", "next"]);
+    project.edit("src/m.cpp", "int second = ", "int second = 4 + ");
+    project.make();
+    let (selected, said) = told(&project, &["--base", "HEAD~1"]);
+    assert_eq!(selected, ALL, "{said}");
+    assert!(said.contains("was never recorded here"), "what was run then was not that commit: {said}");
+}
+
+#[test]
+fn an_edit_in_a_build_directory_among_the_sources_is_a_local_change() {
+    let project = first_version();
+    project.write("fewer.toml", "build-directory = \"build\"\n");
+    project.write("build/kept.txt", "known to git");
+    project.git(&["add", "-f", "build/kept.txt", "fewer.toml"]);
+    project.git(&["commit", "-q", "-m", "a tracked file below the build directory"]);
+    project.fewer(&["run"]).expect(0);
+    project.write("build/kept.txt", "edited");
+    let said = told(&project, &["--strategy", "predict"]).1;
+    assert!(said.contains("there are local changes"), "{said}");
+}

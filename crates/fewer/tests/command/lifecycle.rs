@@ -172,3 +172,33 @@ fn gc_keeps_what_reuse_needs() {
     assert!(kept.contains("states dropped"), "{kept}");
     assert_eq!(project.selected(), [SKIPPED]);
 }
+
+#[test]
+fn a_data_file_counts_whatever_its_ending_where_git_knows_it() {
+    let project = Project::small();
+    let paths = ["testdata/case1.in", "testdata/recorded.log", "tests/spec.md", "testdata/missing"];
+    paths.iter().for_each(|path| project.write(path, "before"));
+    project.commit_all();
+    project.settle();
+    assert_eq!(project.selected(), [SKIPPED]);
+    for path in paths {
+        project.write(path, "after");
+        assert_eq!(project.selected(), ["text_test::Text.Reads", SKIPPED], "{path}");
+        project.write(path, "before");
+    }
+}
+
+#[test]
+fn a_data_file_of_a_submodule_counts() {
+    let data = Project::empty();
+    data.write("x.txt", "1");
+    data.commit_all();
+    let project = Project::small();
+    let source = data.path().display().to_string();
+    project.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &source, "td"]);
+    project.commit_all();
+    project.settle();
+    assert_eq!(project.selected(), [SKIPPED]);
+    project.write("td/x.txt", "2");
+    assert_eq!(project.selected(), ["text_test::Text.Reads", SKIPPED]);
+}
