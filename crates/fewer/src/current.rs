@@ -133,7 +133,8 @@ pub fn settle(
         let _phase = session.timings.phase("read dependencies");
         Dependencies::read(&build_directory, &session.project.root, tree)
     };
-    let outdated = outdated(session, &build_directory, tree, &dependencies, request);
+    let is_linked = |object: &str| !analysis.elements_of_objects(|name| name == object).is_empty();
+    let outdated = outdated(session, &build_directory, tree, &dependencies, request, is_linked);
     notes.extend(outdated.as_ref().map(|outdated| outdated.note(&session.project)));
     let provenance = (state.commit.is_some() && !state.dirty && outdated.is_none())
         .then(|| Provenance::of(&session.project, &build_directory, &dependencies, &tests, &circumstances));
@@ -195,10 +196,11 @@ fn outdated(
     tree: &BuildTree,
     dependencies: &Dependencies,
     request: &Request,
+    is_linked: impl Fn(&str) -> bool,
 ) -> Option<Outdated> {
     let work_tree = session.project.work_tree.as_ref()?;
     let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
-    if let Some(outdated) = dependencies.outdated(&top) {
+    if let Some(outdated) = dependencies.outdated(&top, is_linked) {
         return Some(outdated);
     }
     if request.has_built {

@@ -66,8 +66,8 @@ impl Dependencies {
     }
 
     /// The first object, by name, that a file of the working tree is newer than, or that is made from a file that
-    /// is gone.
-    pub fn outdated(&self, top: &Path) -> Option<Outdated> {
+    /// is gone. An object that no program holds may be left over from the gone file.
+    pub fn outdated(&self, top: &Path, is_linked: impl Fn(&str) -> bool) -> Option<Outdated> {
         let inputs = self.objects.iter().filter_map(|object| object.files.as_ref()).flatten();
         let own: BTreeSet<&PathBuf> = inputs.filter(|file| file.starts_with(top)).collect();
         let written: HashMap<&PathBuf, Option<SystemTime>> =
@@ -76,7 +76,7 @@ impl Dependencies {
             let compiled = object.modified?;
             let is_newer = |file: &&PathBuf| match written.get(*file) {
                 Some(Some(written)) => *written > compiled,
-                Some(None) => true,
+                Some(None) => is_linked(&object.name),
                 None => false,
             };
             let file = object.files.as_ref()?.iter().find(is_newer)?;

@@ -479,3 +479,15 @@ fn an_edit_in_a_build_directory_among_the_sources_is_a_local_change() {
     let said = told(&project, &["--strategy", "predict"]).1;
     assert!(said.contains("there are local changes"), "{said}");
 }
+
+#[test]
+fn an_object_left_over_from_a_deleted_file_does_not_make_a_build_old() {
+    let project = first_version();
+    project.write("src/extra.cpp", "int extra() { return 1; }\n");
+    project.make();
+    project.command("make", &["-s", "build/extra.o"]);
+    project.command("rm", &["src/extra.cpp"]);
+    let (selected, said) = told(&project, &[]);
+    assert_eq!(selected, NONE, "{said}");
+    assert!(!said.contains("what is built is not what the sources say"), "{said}");
+}
