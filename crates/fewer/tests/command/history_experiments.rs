@@ -118,11 +118,8 @@ fn a_cherry_pick_and_a_revert_select_as_in_the_paper() {
     let table = project.fewer(&["history", "replay", "picked"]).expect(0);
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("commit") && lines[1].contains("cherry-pick"), "{table}");
-    assert_eq!(
-        lines[0].find(" S1").map(|at| at + 3),
-        lines[1].find(" 2").map(|at| at + 2),
-        "aligned:\n{table}"
-    );
+    let end_of_s1 = lines[0].find(" S1").unwrap() + 3;
+    assert!(lines[1][..end_of_s1].ends_with(" 2"), "aligned:\n{table}");
     assert!(lines.iter().any(|line| line.starts_with("changed, yet left out")), "{table}");
 }
 
