@@ -225,6 +225,8 @@ pub struct AffectedOptions {
     /// The files that differ between two commits; with one commit, between it and the working tree
     #[arg(long, value_name = "A..B")]
     pub diff: Option<String>,
+    #[command(flatten)]
+    pub java: JavaOptions,
     /// How the tests are printed
     #[arg(long, value_name = "FORMAT", default_value = "list")]
     pub format: AffectedFormat,
@@ -280,6 +282,42 @@ pub struct AnalyserOptions {
     /// Read the graph of each commit from DIR/<commit>.json (fewer-graph/1) instead
     #[arg(long, value_name = "DIR", conflicts_with = "analyser")]
     pub graphs: Option<PathBuf>,
+    #[command(flatten)]
+    pub java: JavaOptions,
+}
+
+/// How Java is looked at.
+#[derive(Args, Debug)]
+pub struct JavaOptions {
+    /// Java: which references count [default: full]
+    #[arg(long, value_name = "WHICH")]
+    pub dependencies: Option<DependenciesName>,
+    /// Java: what a test is compared by [default: class]
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Option<LevelName>,
+}
+
+impl JavaOptions {
+    /// Whether the user asked for anything in particular.
+    pub fn is_given(&self) -> bool {
+        self.dependencies.is_some() || self.level.is_some()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DependenciesName {
+    /// Hidden ones too: names in strings, services, resources
+    Full,
+    /// Only what code names as a class; unsafe where code is found by name
+    Firewall,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LevelName {
+    /// Classes
+    Class,
+    /// Methods, fields and initialisers
+    Member,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -288,6 +326,8 @@ pub enum AnalyserName {
     Files,
     /// The states that `fewer run` recorded
     Recorded,
+    /// Java source, read from git without a build
+    Java,
 }
 
 #[derive(Args, Debug)]

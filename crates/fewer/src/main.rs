@@ -18,6 +18,7 @@ mod examination;
 mod execution;
 mod exit_code;
 mod history;
+mod java;
 mod names;
 mod project;
 mod provenance;

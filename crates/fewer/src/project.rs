@@ -30,6 +30,17 @@ impl Project {
         self.root.join(STORE_DIRECTORY)
     }
 
+    /// Where the project begins in its repository, as git writes it: empty, or ending with `/`.
+    pub fn below_top(&self) -> String {
+        let top = self.work_tree.as_ref().map(|tree| tree.root());
+        let below = top.and_then(|top| self.root.strip_prefix(top).ok()).unwrap_or("".as_ref());
+        let mut below = below.to_string_lossy().into_owned();
+        if !below.is_empty() {
+            below.push('/');
+        }
+        below
+    }
+
     /// A path as people know it: below the project's directory where it is there.
     pub fn shown(&self, path: &Path) -> String {
         let shown = path.strip_prefix(&self.root).unwrap_or(path);

@@ -9,6 +9,7 @@ use fewer_core::{ElementId, Graph};
 use fewer_objects::Analysis;
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
+use super::affected_java;
 use crate::affected_elements::{exactly, named, tests_reaching};
 use crate::build_directory::BuildDirectory;
 use crate::cli::{AffectedFormat, AffectedOptions, Global};
@@ -17,6 +18,7 @@ use crate::data_files;
 use crate::dependencies::Dependencies;
 use crate::examination::{Examined, examine, scan};
 use crate::exit_code::ExitCode;
+use crate::java::is_java;
 use crate::names::split;
 use crate::project::start_directory;
 use crate::session::Session;
@@ -24,6 +26,15 @@ use crate::session::Session;
 pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
     session.watch_signals()?;
+    if is_java(&session.project) {
+        return affected_java::execute(&session, options);
+    }
+    if options.java.is_given() {
+        bail!(
+            "--dependencies and --level are about Java, and this is not a Java project: there is a build directory of C or \
+             C++, or git knows no Java file"
+        );
+    }
     let inputs = inputs(&session, options)?;
     let directory = BuildDirectory::find(&session.project)?;
     let (tree, mut notes) = scan(&session, &directory.path)?;

@@ -1,5 +1,5 @@
-//! Commits analysed without a checkout or a build: by the rule for files, or from a graph document per commit. What
-//! was analysed is kept in the store, so that an interrupted replay goes on where it stopped.
+//! Commits analysed without a checkout or a build: by the rule for files, from Java source, or from a graph document
+//! per commit. What was analysed is kept in the store, so that an interrupted replay goes on where it stopped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file_rule::{FileReader, FileRule, Files};
 use super::graph_document::GraphDocuments;
+use super::java_commits::JavaCommits;
 use super::snapshots::{Pending, Snapshots, keep};
 use super::steps::foretell;
 use crate::session::Session;
@@ -38,6 +39,7 @@ pub enum Analyser<'r> {
         below: String,
     },
     Documents(GraphDocuments),
+    Java(Box<JavaCommits<'r>>),
 }
 
 /// The commits of a history as an analyser sees them.
@@ -100,6 +102,9 @@ impl<'a> AnalysedCommits<'a> {
         let done = self.analyse_missing(&mut work, &missing, &keys);
         // Whatever ended the work, what was done is kept.
         work.keep()?;
+        if let Analyser::Java(commits) = &mut self.analyser {
+            commits.keep()?;
+        }
         session.go_on()?;
         done.map(|()| known)
     }
@@ -112,7 +117,10 @@ impl<'a> AnalysedCommits<'a> {
     ) -> anyhow::Result<()> {
         let mut progress = work.session.console.progress(missing.len());
         let message = "commits are analysed";
-        match self.analyser {
+        let Some(&first) = missing.first() else { return Ok(()) };
+        let hash = |commit: &CommitIndex| self.history.hash(*commit);
+        let pairs: Vec<_> = missing.windows(2).map(|pair| (hash(&pair[0]), hash(&pair[1]))).collect();
+        match &mut self.analyser {
             Analyser::Documents(_) => {
                 for commit in missing {
                     work.session.go_on()?;
@@ -124,9 +132,6 @@ impl<'a> AnalysedCommits<'a> {
                 }
             }
             Analyser::Files { .. } => {
-                let Some(&first) = missing.first() else { return Ok(()) };
-                let hash = |commit: &CommitIndex| self.history.hash(*commit);
-                let pairs: Vec<_> = missing.windows(2).map(|pair| (hash(&pair[0]), hash(&pair[1]))).collect();
                 let mut files = self.files_at(first)?;
                 let mut current = self.snapshot_of(&files);
                 let mut changes = self.repository.changes(&pairs)?;
@@ -139,6 +144,23 @@ impl<'a> AnalysedCommits<'a> {
                         }
                     }
                     work.pending.push(self.snapshots.insert(commit, keys[&commit], current.clone()));
+                    work.keep_from_time_to_time()?;
+                    progress.advance(message);
+                }
+            }
+            Analyser::Java(commits) => {
+                let mut changes = self.repository.changes(&pairs)?;
+                for &commit in missing {
+                    work.session.go_on()?;
+                    let hash = self.history.hash(commit);
+                    if commit == first {
+                        commits.go_to(self.repository, hash)?;
+                    } else {
+                        let Some(changed) = changes.next() else { break };
+                        commits.advance(hash, changed?)?;
+                    }
+                    let snapshot = commits.snapshot();
+                    work.pending.push(self.snapshots.insert(commit, keys[&commit], snapshot));
                     work.keep_from_time_to_time()?;
                     progress.advance(message);
                 }
@@ -181,6 +203,8 @@ impl<'a> AnalysedCommits<'a> {
             }
             // It depends on several documents, which may change.
             Analyser::Documents(_) => None,
+            // Source is read as it is merged, and git tells how before anybody builds.
+            Analyser::Java(_) => return Ok(Some(as_came(&head))),
         };
         if let Some(key) = key
             && let Some(content) = session.store().blobs(FORETOLD_KIND, &[key])?.remove(&key)
@@ -201,11 +225,18 @@ impl<'a> AnalysedCommits<'a> {
 
     /// The graph, without asking the cache.
     pub fn read_graph(&mut self, commit: CommitIndex) -> anyhow::Result<Option<RecordedGraph>> {
-        if let Analyser::Documents(documents) = &self.analyser {
-            return documents.find(self.history.hash(commit))?.map(|found| found.graph()).transpose();
+        let hash = self.history.hash(commit);
+        match &mut self.analyser {
+            Analyser::Documents(documents) => documents.find(hash)?.map(|found| found.graph()).transpose(),
+            Analyser::Files { .. } => {
+                let files = self.files_at(commit)?;
+                Ok(Some(self.graph_of(&files)))
+            }
+            Analyser::Java(commits) => {
+                commits.go_to(self.repository, hash)?;
+                Ok(Some(commits.graph()))
+            }
         }
-        let files = self.files_at(commit)?;
-        Ok(Some(self.graph_of(&files)))
     }
 
     fn key(&self, hash: CommitHash) -> anyhow::Result<Option<Digest>> {
@@ -240,7 +271,7 @@ impl<'a> AnalysedCommits<'a> {
     /// The path as the rule knows it.
     fn mentioned(&mut self, path: &Path) -> Option<String> {
         match &mut self.analyser {
-            Analyser::Documents(_) => None,
+            Analyser::Documents(_) | Analyser::Java(_) => None,
             Analyser::Files { reader, below, .. } => {
                 let path = path.to_string_lossy();
                 let path = path.strip_prefix(below.as_str())?;
@@ -255,7 +286,7 @@ impl<'a> AnalysedCommits<'a> {
 
     fn graph_of(&mut self, files: &Files) -> RecordedGraph {
         match &mut self.analyser {
-            Analyser::Documents(_) => RecordedGraph::default(),
+            Analyser::Documents(_) | Analyser::Java(_) => RecordedGraph::default(),
             Analyser::Files { reader, below, .. } => {
                 reader.graph(files, |path| whole_name(&format!("{below}{path}")))
             }
@@ -352,9 +383,14 @@ fn key(analyser: &Analyser<'_>, hash: CommitHash) -> anyhow::Result<Option<Diges
             Some(DigestBuilder::new(SNAPSHOT).digest(rule.digest()).text(below).finish())
         }
         Analyser::Documents(documents) => documents.find(hash)?.map(|found| found.digest()),
+        Analyser::Java(commits) => Some(commits.analysis()),
     };
     let key = |analysis| DigestBuilder::new(SNAPSHOT).bytes(hash.as_bytes()).digest(analysis).finish();
     Ok(analysis.map(key))
+}
+
+fn as_came(head: &Snapshot) -> Foretold {
+    Foretold(head.iter().map(|(test, fingerprint)| (test.clone(), Some(*fingerprint))).collect())
 }
 
 fn snapshot(graph: &RecordedGraph) -> Arc<Snapshot> {

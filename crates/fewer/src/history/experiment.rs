@@ -11,16 +11,17 @@ use fewer_core::history::diamonds::Diamonds;
 use fewer_core::history::experiments::{FirstSeen, Foretold, Measurement, Step};
 use fewer_core::history::{CommitIndex, GraphSource, History, RecordedGraph, Records};
 use fewer_git::{CommitHash, PatchIds, Range, Repository};
+use fewer_java::Options;
 
 use super::analysed::{AnalysedCommits, Analyser, Known};
 use super::file_rule::FileReader;
 use super::graph_document::GraphDocuments;
+use super::java_commits::JavaCommits;
 use super::recorded::RecordedCommits;
 use super::steps::{LeftOut, Replayed, foretell};
 use super::strategy::Ground;
 use super::{never_recorded, short};
 use crate::circumstances;
-use crate::project::Project;
 use crate::session::Session;
 use crate::settings::FILE_NAME;
 
@@ -33,6 +34,8 @@ pub enum Means {
     Documents(PathBuf),
     /// From the states that were recorded.
     Recorded,
+    /// From Java source.
+    Java(Options),
 }
 
 /// A range, replayed.
@@ -69,7 +72,7 @@ pub fn replay(
     means: &Means,
     patch_ids: PatchIds,
 ) -> anyhow::Result<Replay> {
-    let analyser = analyser(&session.project, means)?;
+    let analyser = analyser(session, means)?;
     let repository = Repository::open(&session.project.root)?;
     let range = repository.range(range)?;
     let Replayed { ground, steps, mut left_out, commits, .. } =
@@ -108,7 +111,7 @@ impl Versions {
         means: &Means,
         layout: Layout,
     ) -> anyhow::Result<Versions> {
-        let analyser = analyser(&session.project, means)?;
+        let analyser = analyser(session, means)?;
         let repository = Repository::open(&session.project.root)?;
         let range = repository.range(range)?;
         let ground = Ground::of(repository, [range.to].into_iter().chain(range.from).collect())?;
@@ -164,7 +167,8 @@ impl Versions {
 }
 
 /// `None` if nothing is analysed, because it is recorded.
-fn analyser<'p>(project: &'p Project, means: &Means) -> anyhow::Result<Option<Analyser<'p>>> {
+fn analyser<'s>(session: &'s Session<'s>, means: &Means) -> anyhow::Result<Option<Analyser<'s>>> {
+    let project = &session.project;
     match means {
         Means::Recorded => Ok(None),
         Means::Documents(directory) => {
@@ -180,13 +184,11 @@ fn analyser<'p>(project: &'p Project, means: &Means) -> anyhow::Result<Option<An
                      add one (docs/history.md), or give --graphs DIR, or use --analyser recorded"
                 );
             };
-            let top = project.work_tree.as_ref().map(|tree| tree.root());
-            let below = top.and_then(|top| project.root.strip_prefix(top).ok()).unwrap_or("".as_ref());
-            let mut below = below.to_string_lossy().into_owned();
-            if !below.is_empty() {
-                below.push('/');
-            }
-            Ok(Some(Analyser::Files { rule, reader: FileReader::new(rule), below }))
+            Ok(Some(Analyser::Files { rule, reader: FileReader::new(rule), below: project.below_top() }))
+        }
+        Means::Java(options) => {
+            let commits = JavaCommits::new(session, &Repository::open(&project.root)?, *options)?;
+            Ok(Some(Analyser::Java(Box::new(commits))))
         }
     }
 }

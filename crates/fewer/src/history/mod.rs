@@ -7,6 +7,7 @@ mod file_rule;
 mod foretelling;
 mod graph_document;
 mod head;
+mod java_commits;
 mod pace;
 mod path_pattern;
 mod recorded;

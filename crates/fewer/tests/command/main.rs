@@ -9,6 +9,7 @@ mod failures;
 mod history;
 mod history_experiments;
 mod interruption;
+mod java;
 mod lifecycle;
 mod setup;
 mod workshop;

@@ -16,7 +16,7 @@ use crate::session::Session;
 pub fn execute(global: &Global, console: &Console, options: &GenerateOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
     session.watch_signals()?;
-    let (means, analyser) = means(&options.analyser);
+    let (means, analyser) = means(&options.analyser)?;
     let count = options.versions as usize;
     let (layout, layout_word) = match options.layout {
         LayoutName::Versions => (Layout::Versions, "versions"),

@@ -6,12 +6,14 @@ mod stats;
 
 use std::path::Path;
 
+use anyhow::bail;
 use fewer_report::AnalysedView;
 
 use crate::cli::{AnalyserName, AnalyserOptions, Global, HistoryCommand};
 use crate::console::Console;
 use crate::exit_code::ExitCode;
 use crate::history::{Known, Means};
+use crate::java::options_of;
 
 pub fn execute(global: &Global, console: &Console, command: &HistoryCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -22,11 +24,18 @@ pub fn execute(global: &Global, console: &Console, command: &HistoryCommand) -> 
 }
 
 /// How commits are analysed, and the word for it.
-fn means(options: &AnalyserOptions) -> (Means, &'static str) {
-    match (&options.graphs, options.analyser) {
+fn means(options: &AnalyserOptions) -> anyhow::Result<(Means, &'static str)> {
+    let means = match (&options.graphs, options.analyser) {
         (Some(directory), _) => (Means::Documents(Path::new(directory).to_path_buf()), "graphs"),
         (None, AnalyserName::Files) => (Means::Files, "files"),
         (None, AnalyserName::Recorded) => (Means::Recorded, "recorded"),
+        (None, AnalyserName::Java) => (Means::Java(options_of(&options.java)), "java"),
+    };
+    match means {
+        (Means::Files | Means::Documents(_) | Means::Recorded, analyser) if options.java.is_given() => {
+            bail!("--dependencies and --level are about Java, not about '{analyser}': add --analyser java")
+        }
+        means => Ok(means),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::session::Session;
 pub fn execute(global: &Global, console: &Console, options: &ReplayOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
     session.watch_signals()?;
-    let (means, analyser) = means(&options.analyser);
+    let (means, analyser) = means(&options.analyser)?;
     let patch_ids = if options.patch_ids { PatchIds::Compare } else { PatchIds::Skip };
     let replay = replay(&session, &options.range, &means, patch_ids)?;
     let view = view(&replay, &options.range, analyser);

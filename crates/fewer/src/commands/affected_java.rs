@@ -1,0 +1,149 @@
+//! `fewer affected --diff` in a Java project: the tests whose fingerprint differs between two commits, or between a
+//! commit and the working tree, from source alone.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use fewer_core::{Fingerprints, Snapshot, TestId, tts};
+use fewer_git::{CommitHash, Repository, WorkTree};
+use fewer_report::{AffectedView, InputKind, InputView, affected_json};
+
+use crate::cli::{AffectedFormat, AffectedOptions};
+use crate::exit_code::ExitCode;
+use crate::java::{FactsReader, FileChange, FileContent, JavaState, options_of};
+use crate::session::Session;
+
+/// So many notes are shown; JSON has them all.
+const SHOWN_NOTES: usize = 5;
+
+pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
+    let Some(diff) = options.diff.as_deref().filter(|_| options.paths.is_empty()) else {
+        bail!(
+            "in a Java project `fewer affected` compares commits: give --diff A..B, or --diff HEAD for the files that \
+             are not committed; single files cannot be given yet"
+        );
+    };
+    let repository = Repository::open(&session.project.root)?;
+    let mut reader = FactsReader::new(session, &repository)?;
+    let mut state = JavaState::new(options_of(&options.java), session.project.below_top());
+    let (old, new) = ends(&repository, diff).with_context(|| format!("cannot tell what '{diff}' changes"))?;
+    let phase = session.timings.phase("read the old state");
+    let entries = repository.tree(old)?.into_iter().map(FileChange::of_entry).collect();
+    state.apply(entries, &mut reader)?;
+    session.go_on()?;
+    let (before, _) = examined(&state);
+    drop(phase);
+    let phase = session.timings.phase("read the new state");
+    let changes = changes(session, &repository, old, new)?;
+    let paths: Vec<PathBuf> = changes.iter().map(|change| change.path.clone()).collect();
+    let kinds_before: Vec<(InputKind, usize)> = paths.iter().map(|path| kind(&state, path)).collect();
+    state.apply(changes, &mut reader)?;
+    reader.keep()?;
+    session.go_on()?;
+    let (after, notes) = examined(&state);
+    drop(phase);
+    let tests: Vec<TestId> = tts(&before, &after).into_iter().collect();
+    let inputs: Vec<InputView> =
+        paths.iter().zip(kinds_before).map(|(path, before)| view(session, &state, path, before)).collect();
+    print(session, options, &inputs, &tests, &notes)
+}
+
+/// `A..B`, or one commit against the working tree.
+fn ends(repository: &Repository, diff: &str) -> anyhow::Result<(CommitHash, Option<CommitHash>)> {
+    Ok(match diff.split_once("..") {
+        Some((old, new)) => {
+            (repository.resolve(old)?, Some(repository.resolve(new.trim_start_matches('.'))?))
+        }
+        None => (repository.resolve(diff)?, None),
+    })
+}
+
+fn examined(state: &JavaState) -> (Snapshot, Vec<String>) {
+    let analysed = state.analyse();
+    (Fingerprints::compute(&analysed.graph).snapshot(&analysed.graph), analysed.notes)
+}
+
+fn changes(
+    session: &Session<'_>,
+    repository: &Repository,
+    old: CommitHash,
+    new: Option<CommitHash>,
+) -> anyhow::Result<Vec<FileChange>> {
+    let Some(new) = new else {
+        let Some(tree) = &session.project.work_tree else {
+            bail!("{} is in no git working tree: give two commits, A..B", session.project.root.display());
+        };
+        return uncommitted(repository, tree, old);
+    };
+    let mut changes = Vec::new();
+    for pair in repository.changes(&[(old, new)])? {
+        changes.extend(pair?.into_iter().map(FileChange::of_change));
+    }
+    Ok(changes)
+}
+
+/// What the working tree has that the commit has not, or otherwise; files that git would add count.
+fn uncommitted(repository: &Repository, tree: &WorkTree, old: CommitHash) -> anyhow::Result<Vec<FileChange>> {
+    let committed: BTreeSet<PathBuf> = repository.tree(old)?.into_iter().map(|entry| entry.path).collect();
+    let mut paths: BTreeSet<PathBuf> = tree.changed_since(&old.to_string())?.into_iter().collect();
+    paths.extend(tree.list_files(tree.root())?.into_iter().filter(|path| !committed.contains(path)));
+    let change = |path: PathBuf| {
+        let content = on_disk(&tree.root().join(&path))?;
+        Ok(FileChange { path, content })
+    };
+    paths.into_iter().map(change).collect()
+}
+
+/// `None` if nothing is there. A directory in place of a file is another repository.
+fn on_disk(path: &Path) -> anyhow::Result<Option<FileContent>> {
+    let explained = || format!("cannot read {}", path.display());
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(None) };
+    if found.is_symlink() {
+        let target = fs::read_link(path).with_context(explained)?;
+        return Ok(Some(FileContent::LinkOnDisk(target.into_os_string().into_encoded_bytes())));
+    }
+    if found.is_dir() {
+        return Ok(Some(FileContent::LinkOnDisk(Vec::new())));
+    }
+    Ok(Some(FileContent::OnDisk(fs::read(path).with_context(explained)?)))
+}
+
+fn kind(state: &JavaState, path: &Path) -> (InputKind, usize) {
+    match state.types_in(path) {
+        Some(types) => (InputKind::Source, types),
+        None if state.is_input(path) => (InputKind::Data, 1),
+        None => (InputKind::Unknown, 0),
+    }
+}
+
+/// A changed file as it is now; as it was, if it is gone.
+fn view(session: &Session<'_>, state: &JavaState, path: &Path, before: (InputKind, usize)) -> InputView {
+    let now = kind(state, path);
+    let (kind, elements) = if now.0 == InputKind::Unknown { before } else { now };
+    let top = session.project.work_tree.as_ref().map(WorkTree::root);
+    let input = session.project.shown(&top.unwrap_or(&session.project.root).join(path));
+    InputView { input, kind, objects: Vec::new(), elements }
+}
+
+fn print(
+    session: &Session<'_>,
+    options: &AffectedOptions,
+    inputs: &[InputView],
+    tests: &[TestId],
+    notes: &[String],
+) -> anyhow::Result<ExitCode> {
+    let console = session.console;
+    let shown = if console.is_verbose() { notes.len() } else { SHOWN_NOTES };
+    notes.iter().take(shown).for_each(|note| console.note(note));
+    if notes.len() > shown {
+        console.note(&format!("and {} more such notes: see them with --verbose", notes.len() - shown));
+    }
+    console.data(&match options.format {
+        AffectedFormat::List => tests.iter().map(|id| format!("{id}\n")).collect(),
+        AffectedFormat::Json => affected_json(&AffectedView { inputs, tests, notes }),
+    })?;
+    session.finish();
+    Ok(ExitCode::Green)
+}

@@ -1,0 +1,64 @@
+//! Java projects as their files say, at any commit or in the working tree, without a checkout or a build: which file
+//! is what, which module it belongs to, and the graph of a state kept up to date. How Java is read is told in
+//! `fewer-java`.
+
+mod facts;
+mod modules;
+mod roles;
+mod state;
+
+pub use facts::FactsReader;
+pub use state::{FileChange, FileContent, JavaState};
+
+use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_java::source_facts::SOURCE_FACTS_VERSION;
+use fewer_java::{Dependencies, Level, Options, Reflection};
+
+use crate::build_directory::BuildDirectory;
+use crate::cli::{DependenciesName, JavaOptions, LevelName};
+use crate::project::Project;
+
+/// Raise it when the same files give another graph.
+const VERSION: u64 = 1;
+const ANALYSIS: Domain = Domain::new("java.analysis");
+
+/// Whether there is nothing to look at but Java: no build of C or C++, and Java files that git knows.
+pub fn is_java(project: &Project) -> bool {
+    let Some(tree) = &project.work_tree else { return false };
+    let files = || tree.list_files(&project.root).unwrap_or_default();
+    project.settings.build_directory.is_none()
+        && BuildDirectory::find(project).is_err()
+        && files().iter().any(|path| path.extension().is_some_and(|ending| ending == "java"))
+}
+
+/// What the user asked for.
+pub fn options_of(asked: &JavaOptions) -> Options {
+    let dependencies = match asked.dependencies {
+        Some(DependenciesName::Full) | None => Dependencies::Full,
+        Some(DependenciesName::Firewall) => Dependencies::Firewall,
+    };
+    let level = match asked.level {
+        Some(LevelName::Class) | None => Level::Class,
+        Some(LevelName::Member) => Level::Member,
+    };
+    Options { dependencies, level, reflection: Reflection::default() }
+}
+
+/// The same for analyses that give the same graph for the same files.
+pub fn analysis_digest(options: Options, below: &str) -> Digest {
+    let mut builder = DigestBuilder::new(ANALYSIS);
+    builder.number(VERSION).number(SOURCE_FACTS_VERSION.into()).text(env!("CARGO_PKG_VERSION"));
+    builder.number(match options.dependencies {
+        Dependencies::Full => 0,
+        Dependencies::Firewall => 1,
+    });
+    builder.number(match options.level {
+        Level::Class => 0,
+        Level::Member => 1,
+    });
+    builder.number(match options.reflection {
+        Reflection::Everything => 0,
+        Reflection::Named => 1,
+    });
+    builder.text(below).finish()
+}
