@@ -35,6 +35,7 @@ pub struct Findings {
 
 /// Analyses the build with the summaries in `store`, which may be empty, and adds the missing ones.
 pub fn analyse(build: &Path, listings: &Path, store: &Path) -> Result<Findings> {
+    fewer_objects::memory::keep_freed_memory();
     let summaries = Summaries(Mutex::new(Store::open(store)?));
     let tree = fewer_objects::scan(build, &summaries)?;
     let analysis = Analysis::of_build(build, &tree, Given::default());

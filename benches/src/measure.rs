@@ -84,11 +84,6 @@ impl Spread {
     pub fn of_paired_ratios(these: &[Duration], others: &[Duration]) -> Spread {
         Spread::of(these.iter().zip(others).map(|(this, other)| this.as_secs_f64() / other.as_secs_f64()))
     }
-
-    /// How often `other` fits into this: the medians' ratio, between the least and the greatest possible one.
-    pub fn ratio(self, other: Spread) -> Spread {
-        Spread { median: self.median / other.median, low: self.low / other.high, high: self.high / other.low }
-    }
 }
 
 fn process_cpu() -> Duration {
@@ -124,11 +119,5 @@ mod tests {
         let seconds = |values: [u64; 3]| values.map(Duration::from_secs);
         let ratio = Spread::of_paired_ratios(&seconds([2, 20, 4]), &seconds([1, 10, 2]));
         assert_eq!(ratio, Spread { median: 2.0, low: 2.0, high: 2.0 });
-    }
-
-    #[test]
-    fn a_ratio_spans_every_pair_of_measurements() {
-        let ratio = Spread::of([2.0, 4.0, 8.0]).ratio(Spread::of([1.0, 2.0, 4.0]));
-        assert_eq!(ratio, Spread { median: 2.0, low: 0.5, high: 8.0 });
     }
 }

@@ -130,11 +130,16 @@ impl GraphBuilder {
 
     pub fn with_capacity(elements: usize, references: usize) -> GraphBuilder {
         GraphBuilder {
-            names: Names::default(),
+            names: Names { text: String::new(), ends: Vec::with_capacity(elements) },
             contents: Vec::with_capacity(elements),
             references: Vec::with_capacity(references),
             tests: Vec::new(),
         }
+    }
+
+    /// Makes room for the text of names.
+    pub fn reserve_names(&mut self, bytes: usize) {
+        self.names.text.reserve(bytes);
     }
 
     /// Adds an element; ids are given in order, starting at 0.

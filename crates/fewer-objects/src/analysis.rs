@@ -13,10 +13,11 @@ use crate::effects::Intake;
 use crate::environment::LibraryFinder;
 use crate::foreign::ForeignReader;
 use crate::googletest::{ListedTest, TestClasses, TestSymbols};
-use crate::image::ImageSummary;
+use crate::image::{ImageSummary, ImageSymbol};
 use crate::image_set::ImageSet;
 use crate::initialisers::{self, Initialisers};
 use crate::intakes::{Intakes, NamedDigest};
+use crate::known_names::KnownNames;
 use crate::link::Linked;
 use crate::membership::{Memberships, contested, direct_members, memberships};
 use crate::name_map::SizedNameSet;
@@ -67,12 +68,13 @@ pub struct Given {
 impl<'t> Analysis<'t> {
     /// Analyses what a build directory holds now.
     pub fn of_build(build_directory: &Path, tree: &'t BuildTree, given: Given) -> Analysis<'t> {
-        let direct = direct_members(tree);
+        let names = KnownNames::of(tree);
+        let direct = direct_members(tree, &names);
         let open = contested(tree, &direct);
         let exclusions = verification::exclusions(build_directory, tree, &open);
         let members = memberships(tree, direct.without(&exclusions));
         let mut linked = Linked::link(tree, members.used.clone());
-        let mut images = survey(build_directory, tree, &members, &linked, given.library_path);
+        let mut images = survey(build_directory, tree, &members, &linked, &names, given.library_path);
         note_contents(tree, &linked, &mut images);
         let surroundings = Surroundings {
             images,
@@ -291,10 +293,11 @@ fn survey(
     tree: &BuildTree,
     members: &Memberships,
     linked: &Linked<'_>,
+    names: &KnownNames,
     library_path: Vec<std::path::PathBuf>,
 ) -> Vec<ImageSurroundings> {
     let locals = local_names(tree);
-    let defined = linked.programs_by_name();
+    let programs = linked.programs_by_name(names);
     let mut finder = LibraryFinder::new(library_path);
     let mut foreign = ForeignReader::default();
     let is_own = |name: &str| {
@@ -310,11 +313,13 @@ fn survey(
             let origin = path.parent().unwrap_or(build_directory);
             let mut items = finder.libraries(&image.summary, origin, is_own);
             if let Ok(bytes) = map_file(&path) {
-                let is_explained = |symbol: &crate::image::ImageSymbol| {
-                    defined.get(&symbol.key).is_some_and(|images| images.contains(index))
+                let is_explained = |(symbol, name): &(&ImageSymbol, u32)| {
+                    programs.get(*name as usize).is_some_and(|images| images.contains(index))
                         || (!symbol.is_global && locals.contains(&(symbol.key, symbol.size)))
                 };
-                let found = foreign.read(&bytes, &image.summary, is_explained);
+                let symbols = image.summary.symbols.iter().zip(names.of_image(index));
+                let unexplained = symbols.filter(|named| !is_explained(named)).map(|(symbol, _)| symbol);
+                let found = foreign.read(&bytes, &image.summary, unexplained.collect());
                 if found.symbols > 0 {
                     items.push(NamedDigest {
                         name: format!("code in {} that no object of the build explains", image.name),
@@ -418,6 +423,7 @@ fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &S
 fn build_graph(linked: &Linked<'_>) -> Graph {
     let count = linked.node_count();
     let mut builder = GraphBuilder::with_capacity(count, linked.reference_count());
+    builder.reserve_names(linked.text_bytes());
     let mut name = String::new();
     for node in 0..count as u32 {
         name.clear();

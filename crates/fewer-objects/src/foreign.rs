@@ -37,13 +37,8 @@ pub struct Layout<'d> {
 }
 
 impl ForeignReader {
-    /// The digest of every symbol that `is_explained` does not know. A stripped file counts as a whole.
-    pub fn read(
-        &mut self,
-        bytes: &[u8],
-        image: &ImageSummary,
-        is_explained: impl Fn(&ImageSymbol) -> bool,
-    ) -> Foreign {
+    /// The digest of the symbols of a file that nothing explains. A stripped file counts as a whole.
+    pub fn read(&mut self, bytes: &[u8], image: &ImageSummary, mut foreign: Vec<&ImageSymbol>) -> Foreign {
         let layout = Layout::of(bytes);
         let Some(layout) = layout.filter(|_| !image.is_stripped()) else {
             return Foreign { digest: Digest::of(WHOLE, bytes), symbols: 1 };
@@ -51,8 +46,6 @@ impl ForeignReader {
         let mut digest = DigestBuilder::new(FOREIGN);
         let mut symbols = 0;
         let mut scratch = Vec::new();
-        let mut foreign: Vec<&ImageSymbol> =
-            image.symbols.iter().filter(|symbol| !is_explained(symbol)).collect();
         foreign.sort_unstable_by_key(|symbol| (symbol.key, symbol.address));
         for symbol in foreign {
             // What has no bytes in the file starts as zeros, or is copied from a shared library.

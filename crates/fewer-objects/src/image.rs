@@ -45,14 +45,13 @@ pub struct ImageSummary {
 
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
-    let mut summary = ImageSummary::default();
-    let mut count = 0usize;
-    let file = ElfFile::parse_image(bytes, |sections, symbol| {
-        count += 1;
-        take_symbol(sections, &symbol, &mut summary);
+    let begin =
+        |count| (count, ImageSummary { symbols: Vec::with_capacity(count), ..ImageSummary::default() });
+    let read = ElfFile::parse_image(bytes, begin, |(_, summary), sections, symbol| {
+        take_symbol(sections, &symbol, summary);
     });
-    match file {
-        Ok(file) => {
+    match read {
+        Ok((file, (count, mut summary))) => {
             summary.is_library = is_library(&file);
             read_dynamic(&file, &mut summary);
             summary.has_googletest |= mentions_googletest(&file, count <= 1);

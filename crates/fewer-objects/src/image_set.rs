@@ -18,6 +18,11 @@ impl ImageSet {
         set
     }
 
+    /// How many images the set has room for.
+    pub fn capacity(&self) -> usize {
+        64 + self.rest.len() * 64
+    }
+
     /// An empty set over the same images.
     pub fn without_members(&self) -> ImageSet {
         ImageSet { first: 0, rest: vec![0; self.rest.len()].into_boxed_slice() }

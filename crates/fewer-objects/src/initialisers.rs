@@ -5,6 +5,7 @@ use crate::effects::{Effect, effect_of, is_registration};
 use crate::image_set::ImageSet;
 use crate::link::{Linked, Node};
 use crate::summary::Traits;
+use crate::symbol_names::Part;
 
 /// What initialisers mean for the tests of each program.
 #[derive(Debug, Default)]
@@ -151,9 +152,8 @@ fn is_in_framework(linked: &Linked<'_>, node: u32) -> bool {
 
 /// GoogleTest's inline code and what its macros make: it writes to a stream only to complain.
 fn is_googletest_code(symbol: &[u8]) -> bool {
-    symbol.starts_with(b"_ZN7testing")
-        || symbol.starts_with(b"_ZNK7testing")
-        || crate::symbol_names::contains(symbol, b"_EvalGenerat")
+    static GENERATOR: Part = Part::new(b"_EvalGenerat");
+    symbol.starts_with(b"_ZN7testing") || symbol.starts_with(b"_ZNK7testing") || GENERATOR.is_in(symbol)
 }
 
 /// What using GoogleTest's own data means: its flags and registries are for the whole process.
@@ -163,6 +163,10 @@ fn effect_of_data(traits: Traits, symbol: &[u8]) -> Effect {
 
 /// Variables that GoogleTest's macros define in the objects of the tests.
 fn is_registration_data(symbol: &[u8]) -> bool {
+    static MADE: Part = Part::new(b"gtest_");
+    static DUMMY: Part = Part::new(b"_dummy_");
+    static SUITE_STATE: Part = Part::new(b"gtest_typed_test_suite_p_state_");
+    static CASE_STATE: Part = Part::new(b"gtest_typed_test_case_p_state_");
     let name = symbol.strip_prefix(b"_ZGV").or_else(|| symbol.strip_prefix(b"_Z")).unwrap_or(symbol);
     let mut name = name;
     while let Some(rest) = name.strip_prefix(b"Z") {
@@ -173,9 +177,6 @@ fn is_registration_data(symbol: &[u8]) -> bool {
         || symbol.ends_with(b"10test_info_E")
         || symbol.ends_with(b"24gtest_registering_dummy_E")
         || symbol.starts_with(b"DW.ref.")
-        || crate::symbol_names::contains(symbol, b"gtest_registering_dummy_")
-        || (crate::symbol_names::contains(symbol, b"gtest_")
-            && crate::symbol_names::contains(symbol, b"_dummy_"))
-        || crate::symbol_names::contains(symbol, b"gtest_typed_test_suite_p_state_")
-        || crate::symbol_names::contains(symbol, b"gtest_typed_test_case_p_state_")
+        || (MADE.is_in(symbol)
+            && (DUMMY.is_in(symbol) || SUITE_STATE.is_in(symbol) || CASE_STATE.is_in(symbol)))
 }

@@ -4,6 +4,7 @@
 //! begins. It never starts a process: listing and running tests is done elsewhere.
 
 pub mod analysis;
+mod by_element;
 mod content_key;
 mod effects;
 mod eh_frame;
@@ -16,9 +17,11 @@ pub mod image;
 mod image_set;
 mod initialisers;
 mod intakes;
+mod known_names;
 mod line_numbers;
 mod link;
 mod membership;
+pub mod memory;
 mod name_map;
 pub mod pack;
 pub mod reader;

@@ -6,17 +6,18 @@ use std::ops::Range;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
 use crate::relocatable::{Machine, Relocation};
-use crate::symbol_names::contains;
+use crate::symbol_names::Part;
 
 /// Which argument of a call is a line number, counted from 0 with `this`.
 fn line_argument(callee: &[u8]) -> Option<usize> {
     if callee == b"__assert_fail" || callee == b"__assert_rtn" {
         return Some(2);
     }
+    static EXPECTED_AT: Part = Part::new(b"18InternalExpectedAtEPKci");
     let rest = callee.strip_prefix(b"_ZN7testing")?;
     if rest.starts_with(b"8internal12AssertHelperC") || rest.starts_with(b"8internal9DeathTest6CreateE") {
         Some(3)
-    } else if rest.starts_with(b"11ScopedTraceC") || contains(rest, b"18InternalExpectedAtEPKci") {
+    } else if rest.starts_with(b"11ScopedTraceC") || EXPECTED_AT.is_in(rest) {
         Some(2)
     } else {
         None

@@ -8,6 +8,7 @@ use crate::effects::{Intake, intake_of};
 use crate::image::TEST_RUNNER;
 use crate::image_set::ImageSet;
 use crate::intakes::{IntakeNodes, Intakes};
+use crate::known_names::KnownNames;
 use crate::name_map::{DigestMap, NameMap};
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Packed, Scanned};
@@ -140,6 +141,12 @@ impl<'s> Linked<'s> {
         }
     }
 
+    /// About how many bytes all names have.
+    pub fn text_bytes(&self) -> usize {
+        let own: usize = self.objects.iter().map(|object| object.summary.text.len()).sum();
+        own + self.packs.iter().map(|packed| packed.pack.text_bytes()).sum::<usize>()
+    }
+
     pub fn reference_count(&self) -> usize {
         self.targets.len() + self.extra.len()
     }
@@ -252,16 +259,13 @@ impl<'s> Linked<'s> {
         self.definitions.of(key).filter(move |&node| self.images[node as usize].contains(image))
     }
 
-    /// Per name the programs that it is defined in; for callers that ask about very many.
-    pub fn programs_by_name(&self) -> NameMap<ImageSet> {
-        let mut programs: NameMap<ImageSet> = NameMap::default();
-        programs.reserve(self.definitions.heads.len());
-        for &key in self.definitions.heads.keys() {
-            let mut nodes = self.definitions.of(key);
-            let Some(first) = nodes.next() else { continue };
-            let mut images = self.images[first as usize].clone();
-            nodes.for_each(|node| images.extend(&self.images[node as usize]));
-            programs.insert(key, images);
+    /// Per known name the programs that it is defined in; for callers that ask about very many.
+    pub fn programs_by_name(&self, names: &KnownNames) -> Vec<ImageSet> {
+        let none = ImageSet::empty(self.images.first().map_or(0, ImageSet::capacity));
+        let mut programs = vec![none; names.count()];
+        for (key, number) in names.iter() {
+            let programs = &mut programs[number as usize];
+            self.definitions.of(key).for_each(|node| programs.extend(&self.images[node as usize]));
         }
         programs
     }

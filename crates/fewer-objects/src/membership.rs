@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::image::ImageSummary;
+use crate::image::{ImageSummary, ImageSymbol};
 use crate::image_set::ImageSet;
+use crate::known_names::{KnownNames, NO_NAME};
 use crate::name_map::NameMap;
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Scanned};
@@ -125,14 +126,6 @@ pub fn memberships(tree: &BuildTree, direct: Vec<ImageSet>) -> Memberships {
     Memberships { direct, used }
 }
 
-/// A symbol as an image has it.
-#[derive(Clone, Copy)]
-struct Seen {
-    image: u32,
-    size: u32,
-    is_global: bool,
-}
-
 /// What the symbols alone tell: per object the linked files it may be part of, and of those the ones that hold
 /// few of its strong names.
 pub struct DirectMembers {
@@ -148,27 +141,22 @@ impl DirectMembers {
     }
 }
 
-pub fn direct_members(tree: &BuildTree) -> DirectMembers {
-    let images = &tree.images;
+pub fn direct_members(tree: &BuildTree, names: &KnownNames) -> DirectMembers {
     let telling: Vec<Vec<Telling>> =
         tree.objects.iter().map(|object| telling(tree, &object.summary)).collect();
-    let mut seen: NameMap<Vec<Seen>> = NameMap::default();
-    for told in telling.iter().flatten() {
-        seen.entry(told.key).or_default();
-    }
-    let mut stripped = ImageSet::empty(images.len());
-    for (image, file) in images.iter().enumerate() {
+    let by_name = TellingByName::of(&telling, names);
+    let mut stripped = ImageSet::empty(tree.images.len());
+    let mut tallies = vec![vec![Tally::default(); tree.images.len()]; tree.objects.len()];
+    for (image, file) in tree.images.iter().enumerate() {
         if file.summary.is_stripped() {
             stripped.insert(image);
         }
-        for symbol in &file.summary.symbols {
-            if let Some(seen) = seen.get_mut(&symbol.key) {
-                seen.push(Seen { image: image as u32, size: symbol.size, is_global: symbol.is_global });
-            }
+        for (symbol, name) in file.summary.symbols.iter().zip(names.of_image(image)) {
+            by_name.of_name(name).for_each(|(object, told)| tallies[object][image].count(told, symbol));
         }
     }
-    let (sets, partial) =
-        telling.iter().map(|telling| members_of(telling, &seen, &stripped, images.len())).unzip();
+    let settle = |(telling, tallies): (&Vec<Telling>, &Vec<Tally>)| settle(telling, tallies, &stripped);
+    let (sets, partial) = telling.iter().zip(&tallies).map(settle).unzip();
     DirectMembers { sets, partial }
 }
 
@@ -222,44 +210,87 @@ fn telling(tree: &BuildTree, summary: &ObjectSummary) -> Vec<Telling> {
     telling
 }
 
-fn members_of(
-    telling: &[Telling],
-    seen: &NameMap<Vec<Seen>>,
-    stripped: &ImageSet,
-    count: usize,
-) -> (ImageSet, ImageSet) {
+impl Telling {
+    fn is_strong(&self) -> bool {
+        self.evidence == Evidence::Strong && self.size != 0
+    }
+}
+
+/// The telling symbols of all objects by name, as lists threaded through one array.
+struct TellingByName<'t> {
+    /// Per name the newest entry.
+    heads: Vec<u32>,
+    /// With its object, and the next older entry of the same name.
+    entries: Vec<(&'t Telling, u32, u32)>,
+}
+
+impl<'t> TellingByName<'t> {
+    fn of(telling: &'t [Vec<Telling>], names: &KnownNames) -> TellingByName<'t> {
+        let mut by_name = TellingByName { heads: vec![NO_NAME; names.count()], entries: Vec::new() };
+        for (object, told) in telling
+            .iter()
+            .zip(0..)
+            .flat_map(|(telling, object)| telling.iter().map(move |told| (object, told)))
+        {
+            let Some(name) = names.number(told.key) else { continue };
+            let older = std::mem::replace(&mut by_name.heads[name as usize], by_name.entries.len() as u32);
+            by_name.entries.push((told, object, older));
+        }
+        by_name
+    }
+
+    fn of_name(&self, name: u32) -> impl Iterator<Item = (usize, &'t Telling)> + '_ {
+        let mut next = self.heads.get(name as usize).copied().unwrap_or(NO_NAME);
+        std::iter::from_fn(move || {
+            let &(told, object, older) = self.entries.get(next as usize)?;
+            next = older;
+            Some((object as usize, told))
+        })
+    }
+}
+
+/// What a linked file has of an object's telling symbols.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    is_present: bool,
+    is_conflicting: bool,
+    present_strong: u32,
+    global_strong: u32,
+}
+
+impl Tally {
+    fn count(&mut self, told: &Telling, symbol: &ImageSymbol) {
+        if symbol.size == told.size {
+            self.is_present = true;
+            // Some linkers (mold, lld) make all names of a program local.
+            self.present_strong += told.is_strong() as u32;
+            self.global_strong += (told.is_strong() && symbol.is_global) as u32;
+        } else if told.is_strong() && symbol.is_global && symbol.size != 0 {
+            // A strong name is defined once in a program: this one was defined by another object.
+            self.is_conflicting = true;
+        }
+    }
+}
+
+/// The linked files an object may be part of, and those of them that hold few of its strong names.
+fn settle(telling: &[Telling], tallies: &[Tally], stripped: &ImageSet) -> (ImageSet, ImageSet) {
+    let count = tallies.len();
     if telling.is_empty() {
         return (ImageSet::full(count), ImageSet::empty(count));
     }
-    let mut present = ImageSet::empty(count);
-    let mut conflicting = ImageSet::empty(count);
-    let (mut present_strong, mut global_strong) = (vec![0u32; count], vec![0u32; count]);
-    let mut strong = 0;
-    for symbol in telling {
-        let evidence = symbol.evidence;
-        let is_strong = evidence == Evidence::Strong && symbol.size != 0;
-        strong += is_strong as u32;
-        for &Seen { image, size, is_global } in seen.get(&symbol.key).map_or(&[][..], Vec::as_slice) {
-            if size == symbol.size {
-                present.insert(image as usize);
-                // Some linkers (mold, lld) make all names of a program local.
-                present_strong[image as usize] += is_strong as u32;
-                global_strong[image as usize] += (is_strong && is_global) as u32;
-            } else if evidence == Evidence::Strong && is_global && size != 0 && symbol.size != 0 {
-                // A strong name is defined once in a program: this one was defined by another object.
-                conflicting.insert(image as usize);
-            }
+    let strong = telling.iter().filter(|told| told.is_strong()).count() as u32;
+    let mut members = ImageSet::empty(count);
+    let mut partial = ImageSet::empty(count);
+    for (image, tally) in tallies.iter().enumerate() {
+        if !tally.is_present || tally.is_conflicting {
+            continue;
+        }
+        members.insert(image);
+        let is_most = tally.present_strong * 2 > strong && strong > FEW_NAMES;
+        if tally.global_strong < strong && tally.present_strong <= FEW_NAMES && !is_most {
+            partial.insert(image);
         }
     }
-    let mut members = ImageSet::empty(count);
-    present.iter().filter(|&image| !conflicting.contains(image)).for_each(|image| members.insert(image));
-    let mut partial = ImageSet::empty(count);
-    let is_doubtful = |&image: &usize| {
-        let count = present_strong[image];
-        let is_most = count * 2 > strong && strong > FEW_NAMES;
-        global_strong[image] < strong && count <= FEW_NAMES && !is_most
-    };
-    members.iter().filter(is_doubtful).for_each(|image| partial.insert(image));
     members.extend(stripped);
     (members, partial)
 }

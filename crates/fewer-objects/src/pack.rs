@@ -14,8 +14,10 @@ const PACK: Domain = Domain::new("pack");
 
 /// How many bytes of a name may be taken from the one before: so that a damaged pack cannot ask for much memory.
 const MOST_SHARED: usize = 255;
-/// Room for what a new pack usually holds, so that it need not grow often.
-const USUAL_SIZE: usize = 1 << 14;
+/// Room for what an object usually adds to a new pack, so that it need not grow often: elements or names, and bytes
+/// of names.
+const USUAL_COUNT: usize = 256;
+const USUAL_TEXT: usize = 1 << 15;
 
 /// A shared element together with all private ones it leads to, which are read-only: what many objects hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +64,10 @@ impl Pack {
         &self.text[text.start as usize..][..text.length as usize]
     }
 
+    pub fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     pub fn element_name(&self, element: u32) -> &[u8] {
         self.name(self.elements[element as usize].name)
     }
@@ -83,13 +89,13 @@ impl Pack {
     /// The stored form, with the key it is kept under. Names are written as what differs from the one before.
     pub fn encode(&self) -> (Digest, Vec<u8>) {
         let size = self.elements.len() * 32 + self.symbols.len() * 12 + self.references.len() * 4;
-        let mut out = Writer(Vec::with_capacity(size + self.names.len() * 16 + self.text.len()));
+        let mut out = Writer(Vec::with_capacity(size + self.names.len() * 16 + self.text.len() + 20));
         out.word(PACK_VERSION);
         out.word(self.names.len() as u32);
         let mut last: &[u8] = b"";
         for (index, name) in self.names.iter().enumerate() {
             let text = self.name(index as u32);
-            let shared = last.iter().zip(text).take(MOST_SHARED).take_while(|(a, b)| a == b).count();
+            let shared = shared_start(last, text).min(MOST_SHARED);
             out.long(name.key.0);
             out.word(shared as u32);
             out.bytes(&text[shared..]);
@@ -167,6 +173,14 @@ impl Pack {
             && self.symbols.iter().all(|symbol| is_name(symbol.name))
             && self.references.iter().all(|&name| is_name(name))
     }
+}
+
+/// How many bytes two texts have in common at their start.
+fn shared_start(a: &[u8], b: &[u8]) -> usize {
+    const WORD: usize = 8;
+    let words = a.chunks_exact(WORD).zip(b.chunks_exact(WORD));
+    let equal = words.take_while(|(a, b)| a == b).count() * WORD;
+    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
 }
 
 /// An object as it was read, taken apart: what is its own, and which of its elements belong into packs.
@@ -367,17 +381,26 @@ pub struct Packer {
 }
 
 impl Packer {
-    pub fn new(packs: &[&Pack]) -> Packer {
+    /// For that many objects, beside the packs there are.
+    pub fn new(packs: &[&Pack], objects: usize) -> Packer {
         let mut known = crate::name_map::DigestMap::default();
-        known.reserve(packs.iter().map(|pack| pack.elements.len()).sum());
+        let usual = objects * USUAL_COUNT;
+        known.reserve(packs.iter().map(|pack| pack.elements.len()).sum::<usize>() + usual);
         for (pack, content) in packs.iter().enumerate() {
             for (element, common) in content.elements.iter().enumerate() {
                 known.entry(common.closure).or_insert(Common { pack: pack as u32, element: element as u32 });
             }
         }
         let mut names = NameMap::default();
-        names.reserve(USUAL_SIZE);
-        Packer { known, place: packs.len() as u32, new: Pack::default(), names }
+        names.reserve(usual);
+        let new = Pack {
+            elements: Vec::with_capacity(usual),
+            symbols: Vec::with_capacity(usual),
+            references: Vec::with_capacity(usual * 2),
+            names: Vec::with_capacity(usual),
+            text: Vec::with_capacity(objects * USUAL_TEXT),
+        };
+        Packer { known, place: packs.len() as u32, new, names }
     }
 
     /// The own part of an object, with its list of common elements complete. The packs in the list are numbered
@@ -471,5 +494,25 @@ impl Packer {
             self.new.names.push(PackedName { key, text: Text { start, length: text.len() as u32 } });
             self.new.names.len() as u32 - 1
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_shared_start_ends_at_the_first_difference(
+            start in proptest::collection::vec(0u8..3, 0..40),
+            a in proptest::collection::vec(0u8..3, 0..20),
+            b in proptest::collection::vec(0u8..3, 0..20),
+        ) {
+            let (a, b) = ([&start[..], &a].concat(), [&start[..], &b].concat());
+            let expected = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+            prop_assert_eq!(shared_start(&a, &b), expected);
+        }
     }
 }

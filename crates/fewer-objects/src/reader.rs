@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 
+use crate::by_element::ByElement;
 use crate::eh_frame;
 use crate::line_numbers;
 use crate::relocatable::*;
@@ -48,6 +49,13 @@ struct Draft {
 struct Buffers {
     bytes: Vec<u8>,
     references: Vec<Reference>,
+}
+
+/// The closures found so far, with buffers for the next.
+struct Closures {
+    known: Vec<Option<Option<Digest>>>,
+    parts: Vec<Vec<Digest>>,
+    digest: DigestBuilder,
 }
 
 /// How far an element's content digest is.
@@ -94,11 +102,11 @@ struct ObjectReader<'f, 'd> {
     roles: Vec<Role>,
     drafts: Vec<Draft>,
     summary: ObjectSummary,
-    /// Symbols that other objects can see: element, name and offset, sorted.
-    exports: Vec<(u32, Digest, u64)>,
+    /// Symbols that other objects can see: name and offset.
+    exports: ByElement<(Digest, u64)>,
     /// Unwinding rules and exception tables, and what else belongs to an element without being in its section.
-    frames: Vec<(u32, Digest)>,
-    frame_references: Vec<(u32, Reference)>,
+    frames: ByElement<Digest>,
+    frame_references: ByElement<Reference>,
     references: Vec<Reference>,
     buffers: Vec<Buffers>,
     /// Per ELF symbol: its name's digest (zero where it has none) and its place in the summary.
@@ -110,7 +118,9 @@ struct ObjectReader<'f, 'd> {
 impl<'f, 'd> ObjectReader<'f, 'd> {
     fn new(file: &'f ElfFile<'d>) -> Self {
         let (sections, symbols) = (file.sections.len(), file.symbols.len());
-        let names = file.symbols.iter().map(|symbol| symbol.name.len()).sum();
+        // Elements without a symbol are named after their section. Room that is not used costs nothing.
+        let names = file.symbols.iter().map(|symbol| symbol.name.len()).sum::<usize>()
+            + file.sections.iter().map(|section| section.name.len()).sum::<usize>();
         let summary = ObjectSummary {
             text: Vec::with_capacity(names),
             symbols: Vec::with_capacity(symbols),
@@ -121,10 +131,10 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             roles: Vec::with_capacity(sections),
             drafts: Vec::with_capacity(sections),
             summary,
-            exports: Vec::with_capacity(symbols),
-            frames: Vec::with_capacity(sections),
-            frame_references: Vec::new(),
-            references: Vec::with_capacity(symbols),
+            exports: ByElement::with_capacity(symbols),
+            frames: ByElement::with_capacity(sections),
+            frame_references: ByElement::with_capacity(sections),
+            references: Vec::with_capacity(symbols + sections),
             buffers: Vec::new(),
             name_digests: Vec::with_capacity(symbols),
             summary_symbols: Vec::with_capacity(symbols),
@@ -136,11 +146,13 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         self.classify_sections();
         self.read_symbols();
         self.mark_initialisers();
+        let count = self.drafts.len();
+        self.raw = vec![None; count];
+        self.exports.gather(count);
+        (0..count as u32).for_each(|element| self.exports.of_mut(element).sort_unstable());
         self.attach_frames();
-        self.exports.sort_unstable();
-        self.frames.sort_by_key(|(element, _)| *element);
-        self.frame_references.sort_by_key(|(element, _)| *element);
-        self.raw = vec![None; self.drafts.len()];
+        self.frames.gather(count);
+        self.frame_references.gather(count);
         for element in 0..self.drafts.len() as u32 {
             self.content(element, 0);
         }
@@ -223,7 +235,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let own = |reader: &mut Self, traits: Traits, tag: u64, value: u64| {
             let element = reader.drafts.len() as u32;
             reader.drafts.push(Draft::of(None, traits));
-            reader.frames.push((element, DigestBuilder::new(CONTENT).number(tag).number(value).finish()));
+            reader.frames.add(element, DigestBuilder::new(CONTENT).number(tag).number(value).finish());
             element
         };
         match symbol.place {
@@ -241,7 +253,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let value = self.file.symbols[symbol as usize].value;
         let draft = &mut self.drafts[element as usize];
         if linkage != Linkage::Local {
-            self.exports.push((element, digest, value));
+            self.exports.add(element, (digest, value));
         }
         draft.has_weak |= linkage == Linkage::Weak;
         draft.has_strong |= linkage == Linkage::Strong;
@@ -283,12 +295,12 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 label.extend_from_slice(&(frame.rules.len() as u64).to_le_bytes());
                 label.extend_from_slice(frame.rules);
                 label.extend_from_slice(frame.common_rules);
-                for (place, relocation) in &frame.references {
+                for (place, relocation) in frame.references() {
                     label.extend_from_slice(&place.to_le_bytes());
                     self.label(relocation, &mut label, &mut references, 0);
                 }
-                self.frames.push((element, Digest::of(CONTENT, &label)));
-                self.frame_references.extend(references.drain(..).map(|reference| (element, reference)));
+                self.frames.add(element, Digest::of(CONTENT, &label));
+                references.drain(..).for_each(|reference| self.frame_references.add(element, reference));
             }
         }
     }
@@ -305,17 +317,16 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         self.drafts[element as usize].content = Progress::Busy;
         let mut buffers = self.buffers.pop().unwrap_or_default();
         let Buffers { bytes, references } = &mut buffers;
-        for (_, name, value) in of_element(&self.exports, element, |export| export.0) {
+        for (name, value) in self.exports.of(element) {
             bytes.extend_from_slice(&name.to_bytes());
             bytes.extend_from_slice(&value.to_le_bytes());
         }
-        let frames = of_element(&self.frames, element, |frame| frame.0);
+        let frames = self.frames.of(element);
         bytes.extend_from_slice(&(frames.len() as u64).to_le_bytes());
-        for (_, frame) in frames {
+        for frame in frames {
             bytes.extend_from_slice(&frame.to_bytes());
         }
-        references
-            .extend(of_element(&self.frame_references, element, |entry| entry.0).iter().map(|entry| entry.1));
+        references.extend_from_slice(self.frame_references.of(element));
         if let Some(section) = self.drafts[element as usize].section {
             self.section_content(section, bytes, references, depth);
         }
@@ -483,6 +494,8 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     fn finish(mut self) -> ObjectSummary {
         self.summary.compiler = compiler(self.file);
         let closures = self.closures();
+        self.summary.elements.reserve_exact(self.drafts.len());
+        self.summary.references.reserve_exact(self.references.len());
         let drafts = std::mem::take(&mut self.drafts);
         for (index, draft) in drafts.into_iter().enumerate() {
             let element = index as u32;
@@ -523,28 +536,30 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
 
     /// Per shared element the digest of all it leads to within the object; see [`ElementSummary::closure`].
     fn closures(&self) -> Vec<Option<Digest>> {
-        let mut known: Vec<Option<Option<Digest>>> = vec![None; self.drafts.len()];
-        let mut closures = vec![None; self.drafts.len()];
-        for (index, draft) in self.drafts.iter().enumerate() {
-            if draft.traits.has(Traits::SHARED) && !draft.traits.has(Traits::PRIVATE) {
-                closures[index] = self.closure(index as u32, &mut known, 0);
-            }
-        }
-        closures
+        let mut closures = Closures {
+            known: vec![None; self.drafts.len()],
+            parts: Vec::new(),
+            digest: DigestBuilder::new(CLOSURE),
+        };
+        let closure = |(index, draft): (usize, &Draft)| {
+            let is_common = draft.traits.has(Traits::SHARED) && !draft.traits.has(Traits::PRIVATE);
+            is_common.then(|| self.closure(index as u32, &mut closures, 0)).flatten()
+        };
+        self.drafts.iter().enumerate().map(closure).collect()
     }
 
-    fn closure(&self, element: u32, known: &mut Vec<Option<Option<Digest>>>, depth: u32) -> Option<Digest> {
-        if let Some(closure) = known[element as usize] {
+    fn closure(&self, element: u32, closures: &mut Closures, depth: u32) -> Option<Digest> {
+        if let Some(closure) = closures.known[element as usize] {
             return closure;
         }
         // Found again while it is being computed: a cycle, which has no closure.
-        known[element as usize] = Some(None);
+        closures.known[element as usize] = Some(None);
         let draft = &self.drafts[element as usize];
         let Progress::Done(content) = draft.content else { return None };
         if depth > LABEL_DEPTH || draft.traits.has(Traits::INITIALISER) {
             return None;
         }
-        let mut parts = Vec::new();
+        let mut parts = closures.parts.pop().unwrap_or_default();
         for reference in &self.references[draft.references.clone()] {
             if let Reference::Element(target) = *reference
                 && target != element
@@ -552,11 +567,13 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 if self.drafts[target as usize].traits.has(Traits::WRITABLE) {
                     return None;
                 }
-                parts.push(self.closure(target, known, depth + 1)?);
+                parts.push(self.closure(target, closures, depth + 1)?);
             }
         }
-        let closure = DigestBuilder::new(CLOSURE).digest(content).set(&mut parts).finish();
-        known[element as usize] = Some(Some(closure));
+        let closure = closures.digest.digest(content).set(&mut parts).finish();
+        parts.clear();
+        closures.parts.push(parts);
+        closures.known[element as usize] = Some(Some(closure));
         Some(closure)
     }
 }
@@ -573,13 +590,6 @@ impl Draft {
             references: 0..0,
         }
     }
-}
-
-/// The part of a list sorted by element that belongs to one.
-fn of_element<T>(list: &[T], element: u32, key: impl Fn(&T) -> u32) -> &[T] {
-    let start = list.partition_point(|item| key(item) < element);
-    let count = list[start..].iter().take_while(|item| key(item) == element).count();
-    &list[start..start + count]
 }
 
 fn section_role(section: &Section<'_>, has_relocations: bool, is_exported: bool) -> Role {

@@ -23,6 +23,7 @@ pub enum FileKind {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'d> {
+    /// Empty for relocations and groups, unless they are part of the program.
     pub name: &'d [u8],
     pub kind: u32,
     pub flags: u64,
@@ -168,16 +169,19 @@ impl<'d> ElfFile<'d> {
         &self.relocations.list[self.relocations.ranges[section].clone()]
     }
 
-    /// A linked file's sections, and its symbols one by one: nothing is kept of them.
-    pub fn parse_image(
+    /// A linked file's sections, and its symbols one by one: nothing is kept of them. How many there are is told
+    /// first.
+    pub fn parse_image<T>(
         bytes: &'d [u8],
-        mut take: impl FnMut(&[Section<'d>], Symbol<'d>),
-    ) -> Result<ElfFile<'d>, ElfError> {
+        begin: impl FnOnce(usize) -> T,
+        mut take: impl FnMut(&mut T, &[Section<'d>], Symbol<'d>),
+    ) -> Result<(ElfFile<'d>, T), ElfError> {
         let (machine, table) = ElfFile::tables(bytes)?;
         let sections = read_sections(&table, bytes);
-        for_each_symbol(&table, bytes, |symbol| take(&sections, symbol))?;
+        let mut taken = begin(table.symbols(LE, bytes, elf::SHT_SYMTAB)?.len());
+        for_each_symbol(&table, bytes, |symbol| take(&mut taken, &sections, symbol))?;
         let relocations = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
-        Ok(ElfFile { machine, sections, symbols: Vec::new(), relocations })
+        Ok((ElfFile { machine, sections, symbols: Vec::new(), relocations }, taken))
     }
 
     fn tables(bytes: &'d [u8]) -> Result<(Machine, Sections<'d>), ElfError> {
@@ -200,8 +204,13 @@ impl<'d> ElfFile<'d> {
 type Sections<'d> = object::read::elf::SectionTable<'d, Header>;
 
 fn read_sections<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Vec<Section<'d>> {
+    // Nobody asks for the names of relocations and groups, which are most of the sections.
+    let name = |section: &elf::SectionHeader64<LE>| match section.sh_type(LE).0 {
+        SHT_RELA | SHT_REL | SHT_GROUP if section.sh_flags(LE).0 & SHF_ALLOC == 0 => &b""[..],
+        _ => table.section_name(LE, section).unwrap_or(b""),
+    };
     let read = |section: &elf::SectionHeader64<LE>| Section {
-        name: table.section_name(LE, section).unwrap_or(b""),
+        name: name(section),
         kind: section.sh_type(LE).0,
         flags: section.sh_flags(LE).0,
         entry_size: section.sh_entsize(LE),

@@ -323,8 +323,13 @@ fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
     }
 }
 
-/// How many objects are read at once: what is common to many is taken out of them one by one, in order.
-const OBJECTS_AT_ONCE: usize = 24;
+/// How many objects are in memory as a whole at once, per thread: what is common to many is taken out of them one by
+/// one, in order.
+const OBJECTS_PER_THREAD: usize = 4;
+
+fn objects_at_once() -> usize {
+    rayon::current_num_threads() * OBJECTS_PER_THREAD
+}
 
 /// Takes the summaries that the cache has, reads the other objects, and makes a pack of the elements that are in
 /// none yet.
@@ -334,8 +339,9 @@ fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], 
     tree.files_read += missing.len();
     let mut summaries = known;
     if !missing.is_empty() {
-        let mut packer = Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>());
-        for chunk in missing.chunks(OBJECTS_AT_ONCE) {
+        let mut packer =
+            Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>(), missing.len());
+        for chunk in missing.chunks(objects_at_once()) {
             let read = |&index: &usize| Divided::of(read_input(&inputs[index], files));
             let divided: Vec<Divided> = chunk.par_iter().map(read).collect();
             for (&index, divided) in chunk.iter().zip(divided) {
@@ -365,9 +371,12 @@ fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], 
 /// The summaries that the cache has, each with all packs it needs.
 fn load_objects(cache: &dyn SummaryCache, inputs: &[Input]) -> (Vec<Option<ObjectSummary>>, Vec<Packed>) {
     let keys: Vec<Digest> = inputs.iter().map(|input| input.key).collect();
-    let cached = cache.load(OBJECT_KIND, &keys);
-    let decode = |key: &Digest| ObjectSummary::decode(cached.get(key)?);
-    let mut summaries: Vec<Option<ObjectSummary>> = keys.par_iter().map(decode).collect();
+    let mut summaries: Vec<Option<ObjectSummary>> = Vec::with_capacity(keys.len());
+    for keys in keys.chunks(objects_at_once()) {
+        let cached = cache.load(OBJECT_KIND, keys);
+        let decode = |key: &Digest| ObjectSummary::decode(cached.get(key)?);
+        summaries.extend(keys.par_iter().map(decode).collect::<Vec<_>>());
+    }
     let mut pack_keys: Vec<Digest> =
         summaries.iter().flatten().flat_map(|summary| summary.packs.clone()).collect();
     pack_keys.sort_unstable();

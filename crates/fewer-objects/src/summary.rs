@@ -226,8 +226,10 @@ impl ObjectSummary {
 
     /// The stored form. The packs are those of the build, by which common elements are numbered.
     pub fn encode(&self, packs: &[Packed]) -> Vec<u8> {
-        let mut out =
-            Writer(Vec::with_capacity(self.text.len() + self.elements.len() * 44 + self.symbols.len() * 24));
+        let lists = self.elements.len() * 32 + self.symbols.len() * 28 + self.bounded.len() * 20;
+        let numbers = (self.references.len() + self.commons.len()) * 4;
+        let texts = self.text.len() + self.compiler.len() + self.notes.iter().map(String::len).sum::<usize>();
+        let mut out = Writer(Vec::with_capacity(lists + numbers + texts + 256));
         out.word(SUMMARY_VERSION);
         out.bytes(self.compiler.as_bytes());
         out.bytes(&self.text);

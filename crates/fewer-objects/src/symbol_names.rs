@@ -1,7 +1,33 @@
 //! What a symbol's name alone tells: compiler counters, GoogleTest's own names, and what those mean.
 //! Mangled names are read just far enough; demangling for people is done elsewhere.
 
+use std::sync::OnceLock;
+
+use memchr::memmem::Finder;
+
 use crate::summary::TestRole;
+
+/// A text that is looked for in very many names: what speeds up the search is made once.
+pub struct Part {
+    text: &'static [u8],
+    finder: OnceLock<Finder<'static>>,
+}
+
+impl Part {
+    pub const fn new(text: &'static [u8]) -> Part {
+        Part { text, finder: OnceLock::new() }
+    }
+
+    pub fn is_in(&self, name: &[u8]) -> bool {
+        self.tails(name).next().is_some()
+    }
+
+    /// What follows each place where it is found.
+    fn tails<'n>(&'n self, name: &'n [u8]) -> impl Iterator<Item = &'n [u8]> {
+        let finder = self.finder.get_or_init(|| Finder::new(self.text));
+        finder.find_iter(name).map(|start| &name[start + self.text.len()..])
+    }
+}
 
 /// A local name that a compiler made from a counter: it changes when unrelated code does, so it is no identity.
 pub fn is_counter(name: &[u8]) -> bool {
@@ -16,15 +42,20 @@ pub fn is_counter(name: &[u8]) -> bool {
         b"switch.table",
         b"anon.",
     ];
-    if name.is_empty() || PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+    // Most names are mangled, and begin like no prefix.
+    let is_mangled = name.starts_with(b"_Z");
+    if name.is_empty() || (!is_mangled && PREFIXES.iter().any(|prefix| name.starts_with(prefix))) {
         return true;
     }
     // `x.0`, `C.12`, `__func__.3`; but `f.cold`, `f.part.0` and `f.constprop.0` are clones with a stable name.
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 {
+        return false;
+    }
     let stem = &name[..name.len() - digits];
     let is_clone =
         [&b".part."[..], b".constprop.", b".isra.", b".lto_priv."].iter().any(|end| stem.ends_with(end));
-    digits > 0 && stem.ends_with(b".") && !is_clone
+    stem.ends_with(b".") && !is_clone
 }
 
 /// What the symbol is to GoogleTest. Generators are always local.
@@ -40,11 +71,16 @@ pub fn test_role(name: &[u8], is_local: bool) -> TestRole {
         TestRole::Factory
     } else if name.ends_with(b"Ev") && HOOKS.iter().any(|hook| name.ends_with(hook)) {
         TestRole::SuiteHook
-    } else if is_local && (contains(name, b"_EvalGenerator_") || contains(name, b"_EvalGenerateName_")) {
+    } else if is_local && is_generator(name) {
         TestRole::Generator
     } else {
         TestRole::None
     }
+}
+
+fn is_generator(name: &[u8]) -> bool {
+    static STEM: Part = Part::new(b"_EvalGenerat");
+    STEM.tails(name).any(|rest| rest.starts_with(b"or_") || rest.starts_with(b"eName_"))
 }
 
 /// The symbols by which registration code refers to a test's factory. Following them would connect every test
@@ -181,6 +217,23 @@ mod tests {
             ["_ZL6helperv", "helper", "f.cold", "f.part.0", "f.constprop.0", "x1", "_GLOBAL__sub_I_a.cpp"]
         {
             assert!(!is_counter(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn generators_are_told_from_names_that_look_alike() {
+        for name in [
+            "_ZL24gtest_ASu_EvalGenerator_v",
+            "_ZL27gtest_ASu_EvalGenerateName_RKi",
+            "_ZL9_EvalGeneratx_EvalGenerator_v",
+        ] {
+            assert_eq!(test_role(name.as_bytes(), true), TestRole::Generator, "{name}");
+            assert_eq!(test_role(name.as_bytes(), false), TestRole::None, "{name}");
+        }
+        for name in
+            ["_ZL24gtest_ASu_EvalGeneratorv", "_ZL24gtest_ASu_EvalGenerates_v", "gtest_ASu_EvalGenerator_"]
+        {
+            assert_eq!(test_role(name.as_bytes(), true), TestRole::None, "{name}");
         }
     }
 

@@ -142,7 +142,7 @@ fn damaged_files_and_summaries_are_survived() {
 
 /// An object as it is kept: its own part and a pack, both of which must come back from their stored form.
 fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
-    let mut packer = Packer::new(&[]);
+    let mut packer = Packer::new(&[], 1);
     let own = packer.take(Divided::of(whole));
     let packs: Vec<Packed> =
         packer.finish().into_iter().map(|pack| Packed { key: pack.encode().0, pack }).collect();

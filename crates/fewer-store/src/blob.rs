@@ -23,7 +23,7 @@ impl Store {
         let mut outdated = Vec::new();
         let blobs = self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT blob.id, blob_use.used_at, blob.content
+                "SELECT blob.id, blob_use.used_at
                  FROM blob LEFT JOIN blob_use ON blob_use.blob = blob.id
                  WHERE blob.kind = ? AND blob.key = ?",
             )?;
@@ -32,16 +32,15 @@ impl Store {
             for &key in keys {
                 let found = statement
                     .query_row(params![kind, Key(key)], |row| {
-                        let id: i64 = row.get(0)?;
                         let used_at: Option<Moment> = row.get(1)?;
-                        Ok((id, used_at, row.get::<_, Vec<u8>>(2)?))
+                        Ok((row.get(0)?, used_at))
                     })
                     .optional()?;
-                if let Some((id, used_at, content)) = found {
+                if let Some((id, used_at)) = found {
                     if used_at.is_none_or(|used_at| used_at < fresh) {
                         outdated.push(id);
                     }
-                    blobs.insert(key, content);
+                    blobs.insert(key, content(connection, id)?);
                 }
             }
             Ok(blobs)
@@ -85,6 +84,14 @@ impl Store {
             touch(connection, &ids)
         })
     }
+}
+
+/// The content of a row, which may be large: as a column it would be copied once more.
+fn content(connection: &Connection, id: i64) -> Result<Vec<u8>, StoreErrorKind> {
+    let blob = connection.blob_open("main", "blob", "content", id, true)?;
+    let mut content = vec![0; blob.len()];
+    blob.read_at_exact(&mut content, 0)?;
+    Ok(content)
 }
 
 /// Writes one blob, in place of another with the same key; gives its row.

@@ -38,6 +38,7 @@ use exit_code::ExitCode;
 use session::Interrupted;
 
 fn main() -> std::process::ExitCode {
+    fewer_objects::memory::keep_freed_memory();
     let cli = Cli::parse();
     let console = Console::new(&cli.global);
     let code = match execute(&cli, &console) {
