@@ -16,6 +16,9 @@ use crate::test_id::TestId;
 /// How many recorded states a failure is remembered for, unless the user says otherwise.
 pub const FAILURE_MEMORY: u32 = 10;
 
+/// So many tests are named in a sentence.
+const NAMED: usize = 3;
+
 /// What the user wants beyond the fingerprints.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -114,6 +117,8 @@ pub enum Reason {
     Unaffected { strategy: &'static str, cause: String },
     /// The framework does not run it.
     Disabled,
+    /// It would run, but the user runs a reduced suite, and tests that are kept there make it redundant.
+    Redundant { because_of: Vec<TestId>, selected: String },
 }
 
 /// What becomes of a test.
@@ -150,7 +155,28 @@ impl Reason {
             | Reason::Everything { .. }
             | Reason::Selected { .. } => Decision::Run,
             Reason::Passed { .. } | Reason::Unaffected { .. } => Decision::Reuse,
-            Reason::Disabled => Decision::LeftOut,
+            Reason::Disabled | Reason::Redundant { .. } => Decision::LeftOut,
+        }
+    }
+
+    /// Whether a reduced suite may leave the test out although it would run.
+    fn gives_way(&self) -> bool {
+        match self {
+            Reason::New
+            | Reason::Changed { .. }
+            | Reason::Unmapped { .. }
+            | Reason::All
+            | Reason::Everything { .. }
+            | Reason::Selected { .. } => true,
+            Reason::FailedLast { .. }
+            | Reason::FailedRecently { .. }
+            | Reason::Flaky { .. }
+            | Reason::Inconclusive { .. }
+            | Reason::Always { .. }
+            | Reason::Passed { .. }
+            | Reason::Unaffected { .. }
+            | Reason::Disabled
+            | Reason::Redundant { .. } => false,
         }
     }
 
@@ -171,6 +197,7 @@ impl Reason {
             Reason::Passed { .. } => "passed",
             Reason::Unaffected { .. } => "unaffected",
             Reason::Disabled => "disabled",
+            Reason::Redundant { .. } => "redundant",
         }
     }
 }
@@ -216,6 +243,15 @@ impl fmt::Display for Reason {
             }
             Reason::Unaffected { strategy, cause } => write!(f, "not selected by {strategy}: {cause}"),
             Reason::Disabled => write!(f, "disabled in the source"),
+            Reason::Redundant { because_of, selected } => {
+                let named: Vec<String> = because_of.iter().take(NAMED).map(TestId::to_string).collect();
+                let by = match (&named[..], because_of.len().saturating_sub(NAMED)) {
+                    ([], _) => "the reduced suite does not keep it".to_string(),
+                    (_, 0) => format!("made redundant by {}", named.join(", ")),
+                    (_, more) => format!("made redundant by {} and {more} more", named.join(", ")),
+                };
+                write!(f, "{by}; it would run: {selected}")
+            }
         }
     }
 }
@@ -261,6 +297,22 @@ impl Plan {
 
     pub fn count(&self, decision: Decision) -> usize {
         self.with(decision).count()
+    }
+
+    /// Selection of reduction: of the tests that would run, leaves out those that a reduced suite makes redundant,
+    /// each given with the kept tests that do so. A known failure, a flaky test, one without a conclusive outcome and
+    /// one that the user always wants run all the same. Returns how many were left out.
+    pub fn leave_out(&mut self, redundant: &BTreeMap<TestId, Vec<TestId>>) -> usize {
+        let mut left_out = 0;
+        for test in self.tests.iter_mut().filter(|test| test.reason.gives_way()) {
+            if let Some(because_of) = redundant.get(&test.id) {
+                let (because_of, selected) = (because_of.clone(), test.reason.to_string());
+                test.reason = Reason::Redundant { because_of, selected };
+                test.decision = test.reason.decision();
+                left_out += 1;
+            }
+        }
+        left_out
     }
 }
 
@@ -490,6 +542,37 @@ mod tests {
         }
         let everything = Policy { scope: Scope::Everything { cause: "shallow".into() }, ..Policy::default() };
         assert_eq!(reason(&passed, &everything), "everything");
+    }
+
+    #[test]
+    fn a_reduced_suite_leaves_out_what_is_selected_but_no_known_failure() {
+        use Verdict::*;
+        let (id, keeper) = (TestId::new("t", "S.N"), TestId::new("t", "S.K"));
+        let redundant = BTreeMap::from([(id.clone(), vec![keeper])]);
+        for (outcomes, expected) in [
+            (vec![], "redundant"),
+            (vec![outcome(Passed, 2, 0)], "redundant"),
+            (vec![outcome(Passed, 1, 0)], "passed"),
+            (vec![outcome(Failed, 1, 0)], "failed-last"),
+            (vec![outcome(Passed, 1, 0), outcome(Failed, 1, 1)], "flaky"),
+        ] {
+            let record = TestRecord {
+                same_fingerprint: outcomes.iter().filter(|o| o.fingerprint == Digest(1)).cloned().collect(),
+                last: outcomes.first().cloned(),
+                last_failure: outcomes.iter().find(|o| o.verdict.is_failure()).cloned(),
+            };
+            let candidate = Candidate {
+                id: id.clone(),
+                fingerprint: Digest(1),
+                mapping: Mapping::Mapped,
+                disabled: false,
+            };
+            let mut plan = plan(vec![candidate], |_| record.clone(), |_| None, &Policy::default());
+            let left_out = plan.leave_out(&redundant);
+            let test = &plan.tests[0];
+            assert_eq!((test.reason.word(), left_out), (expected, usize::from(expected == "redundant")));
+            assert_eq!(test.decision == Decision::LeftOut, left_out == 1);
+        }
     }
 
     #[test]
