@@ -9,6 +9,7 @@ use fewer_core::{
     Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode,
 };
 
+use crate::dissolved::{add_dissolved, ambiguous_names};
 use crate::effects::Intake;
 use crate::environment::LibraryFinder;
 use crate::foreign::ForeignReader;
@@ -22,9 +23,11 @@ use crate::link::Linked;
 use crate::membership::{Memberships, contested, direct_members, memberships};
 use crate::name_map::SizedNameSet;
 use crate::scan::{BuildTree, Scanned, map_file};
-use crate::summary::{Linkage, NameKey, Traits};
+use crate::summary::{Linkage, NameKey, Traits, UNKNOWN_SIZE};
 use crate::surroundings::{ImageSurroundings, Surroundings};
+use crate::symbol_names::demangled;
 use crate::verification;
+use crate::virtual_tables::VirtualCalls;
 
 const ENVIRONMENT: Domain = Domain::new("environment");
 const STALE: Domain = Domain::new("image.stale");
@@ -63,6 +66,8 @@ pub struct Given {
     pub variables: Vec<NamedDigest>,
     /// Where the loader looks first, from `LD_LIBRARY_PATH`.
     pub library_path: Vec<std::path::PathBuf>,
+    /// How calls through virtual tables are followed, where bitcode tells of them.
+    pub virtual_calls: VirtualCalls,
 }
 
 impl<'t> Analysis<'t> {
@@ -72,8 +77,10 @@ impl<'t> Analysis<'t> {
         let direct = direct_members(tree, &names);
         let open = contested(tree, &direct);
         let exclusions = verification::exclusions(build_directory, tree, &open);
-        let members = memberships(tree, direct.without(&exclusions));
-        let mut linked = Linked::link(tree, members.used.clone());
+        let mut direct = direct.without(&exclusions);
+        add_dissolved(tree, &mut direct);
+        let members = memberships(tree, direct);
+        let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
         let mut images = survey(build_directory, tree, &members, &linked, &names, given.library_path);
         note_contents(tree, &linked, &mut images);
         let surroundings = Surroundings {
@@ -89,7 +96,7 @@ impl<'t> Analysis<'t> {
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
         let members = memberships(tree, members_of_record(tree, &surroundings));
-        let mut linked = Linked::link(tree, members.used.clone());
+        let mut linked = Linked::link(tree, members.used.clone(), VirtualCalls::default());
         connect_intakes(tree, &mut linked, &surroundings);
         Analysis::finish(tree, linked, surroundings)
     }
@@ -297,6 +304,7 @@ fn survey(
     library_path: Vec<std::path::PathBuf>,
 ) -> Vec<ImageSurroundings> {
     let locals = local_names(tree);
+    let ambiguous = ambiguous_names(tree, &members.direct);
     let programs = linked.programs_by_name(names);
     let mut finder = LibraryFinder::new(library_path);
     let mut foreign = ForeignReader::default();
@@ -315,7 +323,8 @@ fn survey(
             if let Ok(bytes) = map_file(&path) {
                 let is_explained = |(symbol, name): &(&ImageSymbol, u32)| {
                     programs.get(*name as usize).is_some_and(|images| images.contains(index))
-                        || (!symbol.is_global && locals.contains(&(symbol.key, symbol.size)))
+                        || (!symbol.is_global
+                            && [symbol.size, UNKNOWN_SIZE].iter().any(|&size| locals.contains(&(symbol.key, size))))
                 };
                 let symbols = image.summary.symbols.iter().zip(names.of_image(index));
                 let unexplained = symbols.filter(|named| !is_explained(named)).map(|(symbol, _)| symbol);
@@ -327,10 +336,27 @@ fn survey(
                     });
                 }
             }
+            if let Some(name) = ambiguous[index].and_then(|key| defined_name(tree, key)) {
+                items.push(NamedDigest {
+                    name: format!(
+                        "{} as a whole: several objects define {name}, and link-time optimisation hides which of them it holds",
+                        image.name
+                    ),
+                    digest: tree.image_content(index),
+                });
+            }
             let stale = stale_object(tree, members, index);
             ImageSurroundings { image: image.name.clone(), items, stale, content: None }
         })
         .collect()
+}
+
+/// The name behind a key that an object defines.
+fn defined_name(tree: &BuildTree, key: NameKey) -> Option<String> {
+    tree.objects.iter().find_map(|object| {
+        let symbol = object.summary.symbols.iter().find(|symbol| symbol.key == key)?;
+        Some(demangled(&String::from_utf8_lossy(object.summary.name(symbol.name))))
+    })
 }
 
 /// Memberships as they are recorded: by the names of objects, and the places of images in the record.

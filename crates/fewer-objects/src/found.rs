@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::bitcode::is_bitcode;
 use crate::file_records::{FileRecords, Held, Status};
 use crate::relocatable::{FileKind, peek};
 use crate::scan::ScanError;
@@ -150,7 +151,7 @@ fn classify(path: &Path) -> Option<FoundKind> {
     if head.starts_with(b"!<arch>\n") || head.starts_with(b"!<thin>\n") {
         return Some(FoundKind::Archive);
     }
-    if head.starts_with(b"BC\xc0\xde") || head.starts_with(b"\xde\xc0\x17\x0b") {
+    if is_bitcode(head) {
         return Some(FoundKind::Bitcode);
     }
     match peek(head) {

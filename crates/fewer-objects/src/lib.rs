@@ -4,8 +4,10 @@
 //! begins. It never starts a process: listing and running tests is done elsewhere.
 
 pub mod analysis;
+pub mod bitcode;
 mod by_element;
 mod content_key;
+mod dissolved;
 mod effects;
 mod eh_frame;
 mod environment;
@@ -31,9 +33,11 @@ pub mod summary;
 pub mod surroundings;
 mod symbol_names;
 mod verification;
+mod virtual_tables;
 
 pub use analysis::{Analysis, Given, Target};
 pub use googletest::ListedTest;
 pub use intakes::NamedDigest;
 pub use scan::{BuildTree, NoCache, ScanError, Scanned, SummaryCache, scan};
 pub use symbol_names::demangled;
+pub use virtual_tables::VirtualCalls;

@@ -9,7 +9,7 @@ use crate::relocatable::{Machine, Relocation};
 use crate::symbol_names::Part;
 
 /// Which argument of a call is a line number, counted from 0 with `this`.
-fn line_argument(callee: &[u8]) -> Option<usize> {
+pub fn line_argument(callee: &[u8]) -> Option<usize> {
     if callee == b"__assert_fail" || callee == b"__assert_rtn" {
         return Some(2);
     }

@@ -2,6 +2,8 @@
 //! program. Equal copies of shared code are one element; unequal ones are all reached.
 //! Which object is in which program is told by `membership`, what tests start from by `googletest`.
 
+mod virtual_calls;
+
 use fewer_core::{Digest, Domain};
 
 use crate::effects::{Intake, intake_of};
@@ -14,6 +16,8 @@ use crate::pack::Pack;
 use crate::scan::{BuildTree, Packed, Scanned};
 use crate::summary::*;
 use crate::symbol_names::{is_registration_target, test_role};
+use crate::virtual_tables::{VirtualCalls, VirtualName};
+use virtual_calls::VirtualTables;
 
 pub(crate) const OUTSIDE: Domain = Domain::new("link.outside");
 pub(crate) const GROUP: Domain = Domain::new("link.group");
@@ -78,7 +82,7 @@ struct Origin {
 const OF_PACK: u32 = 1 << 31;
 
 impl<'s> Linked<'s> {
-    pub fn link(tree: &'s BuildTree, members: Vec<ImageSet>) -> Linked<'s> {
+    pub fn link(tree: &'s BuildTree, members: Vec<ImageSet>, virtual_calls: VirtualCalls) -> Linked<'s> {
         let objects = &tree.objects[..];
         let mut linked = Linked {
             objects,
@@ -100,7 +104,7 @@ impl<'s> Linked<'s> {
         };
         linked.make_common_nodes();
         linked.make_own_nodes();
-        linked.resolve();
+        linked.resolve(virtual_calls);
         linked
     }
 
@@ -386,7 +390,7 @@ impl<'s> Linked<'s> {
         }
     }
 
-    fn resolve(&mut self) {
+    fn resolve(&mut self, virtual_calls: VirtualCalls) {
         let mut bounds: NameMap<Vec<u32>> = NameMap::default();
         for (object, description) in self.objects.iter().enumerate() {
             for bounded in &description.summary.bounded {
@@ -398,7 +402,8 @@ impl<'s> Linked<'s> {
             }
         }
         self.offsets.push(0);
-        let mut resolver = Resolver { bounds, ..Resolver::default() };
+        let virtual_tables = self.virtual_tables(virtual_calls);
+        let mut resolver = Resolver { bounds, virtual_tables, ..Resolver::default() };
         for node in 0..self.origins.len() as u32 {
             match self.node(node) {
                 Node::Common(common) => self.resolve_common(node, common, &mut resolver),
@@ -445,6 +450,9 @@ impl<'s> Linked<'s> {
     }
 
     fn resolve_name(&mut self, node: u32, key: NameKey, name: &[u8], resolver: &mut Resolver) {
+        if let Some(virtual_name) = VirtualName::of(name) {
+            return self.resolve_virtual(node, key, name, virtual_name, resolver);
+        }
         let start = self.targets.len();
         let images = &self.images[node as usize];
         let is_near = |other: &u32| self.images[*other as usize].intersects(images);
@@ -538,6 +546,7 @@ impl Definitions {
 /// What resolving remembers between references.
 #[derive(Default)]
 struct Resolver {
+    virtual_tables: VirtualTables,
     bounds: NameMap<Vec<u32>>,
     gathered: std::collections::HashMap<(NameKey, Vec<u32>), u32>,
     intakes: IntakeNodes,

@@ -9,7 +9,7 @@ use crate::known_names::{KnownNames, NO_NAME};
 use crate::name_map::NameMap;
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Scanned};
-use crate::summary::{Common, Linkage, NameKey, ObjectSummary, SymbolSummary};
+use crate::summary::{Common, Linkage, NameKey, ObjectSummary, SymbolSummary, UNKNOWN_SIZE};
 
 /// Functions through which a program may load a library that it does not name.
 const LOADERS: [&[u8]; 3] = [b"dlopen", b"dlmopen", b"android_dlopen_ext"];
@@ -260,7 +260,7 @@ struct Tally {
 
 impl Tally {
     fn count(&mut self, told: &Telling, symbol: &ImageSymbol) {
-        if symbol.size == told.size {
+        if symbol.size == told.size || told.size == UNKNOWN_SIZE {
             self.is_present = true;
             // Some linkers (mold, lld) make all names of a program local.
             self.present_strong += told.is_strong() as u32;

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 
+use crate::bitcode::read_embedded;
 use crate::by_element::ByElement;
 use crate::eh_frame;
 use crate::line_numbers;
@@ -73,7 +74,7 @@ pub fn read_object(bytes: &[u8]) -> ObjectSummary {
             bytes,
             "it holds only link-time-optimisation code of gcc (-flto without -ffat-lto-objects)".to_string(),
         ),
-        Ok(file) => ObjectReader::new(&file).run(),
+        Ok(file) => read_embedded(&file).unwrap_or_else(|| ObjectReader::new(&file).run()),
         Err(error) => opaque(bytes, error.to_string()),
     }
 }

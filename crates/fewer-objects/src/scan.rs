@@ -12,6 +12,7 @@ use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 use rayon::prelude::*;
 
+use crate::bitcode::{is_bitcode, read_bitcode};
 use crate::content_key::{image_content, object_key};
 use crate::file_records::{FileRecords, Held, Member};
 use crate::found::{Found, FoundKind, find};
@@ -294,7 +295,7 @@ fn members(entry: &Found, file: &[u8], root: &Path) -> (Vec<Member>, Vec<String>
         let (start, size) = member.file_range();
         let (start, end) = (start as usize, (start as usize).saturating_add(size as usize));
         let Some(bytes) = file.get(start..end) else { continue };
-        let is_bitcode = bytes.starts_with(b"BC\xc0\xde");
+        let is_bitcode = is_bitcode(bytes);
         if peek(bytes) == Some(FileKind::Relocatable) || is_bitcode {
             let key = object_key(bytes);
             members.push(Member { name: member_name, range: start..end, key, is_bitcode });
@@ -315,10 +316,7 @@ fn bytes_of<'f>(input: &Input, files: &'f [Opened]) -> Option<&'f [u8]> {
 fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
     match bytes_of(input, files) {
         None => opaque(b"", "it can no longer be read".to_string()),
-        Some(bytes) if input.is_bitcode => {
-            let cause = "it is LLVM bitcode (clang -flto), which this version does not read";
-            opaque(bytes, cause.to_string())
-        }
+        Some(bytes) if input.is_bitcode => read_bitcode(bytes),
         Some(bytes) => read_object(bytes),
     }
 }

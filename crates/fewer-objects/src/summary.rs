@@ -7,12 +7,15 @@ use fewer_core::{Digest, Domain};
 use crate::scan::Packed;
 
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 3;
+pub const SUMMARY_VERSION: u32 = 4;
 
 const NAME: Domain = Domain::new("symbol.name");
 
 /// An index into a summary's elements that stands for none.
 pub const NO_ELEMENT: u32 = u32::MAX;
+
+/// The size of a symbol whose code is not made yet.
+pub const UNKNOWN_SIZE: u32 = u32::MAX;
 
 /// A symbol's name, hashed: equal names have equal keys in every object and on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -56,6 +59,8 @@ impl Traits {
     pub const PRIVATE: Traits = Traits(16);
     /// The object could not be read: this element is the whole file, and every test depends on it.
     pub const OPAQUE: Traits = Traits(32);
+    /// Its calls through virtual tables are among its references.
+    pub const TRACED: Traits = Traits(64);
 
     pub fn has(self, other: Traits) -> bool {
         self.0 & other.0 != 0

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use support::analysis::{MemoryCache, State};
 use support::case::{Case, Oracle};
 use support::program::{Ending, run_test};
-use support::toolchain::{Toolchain, VARIANTS, Variant, WITHOUT_SECTIONS};
+use support::toolchain::{BITCODE_VARIANTS, LINK_TIME, Toolchain, VARIANTS, Variant, WITHOUT_SECTIONS};
 use support::workshop::Workshop;
 
 /// How much of a compiler's complaint fits a table, in characters: a missing header may concern every case.
@@ -27,7 +27,8 @@ const LONGEST_COMPLAINT: usize = 800;
 enum Scope {
     /// What must be selected, what must not be, and the outcomes before and after.
     Everything,
-    /// Only what must be selected: without sections of their own, functions cannot be told apart.
+    /// Only what must be selected: functions without sections of their own cannot be told apart, nor can objects
+    /// that the linker made code of.
     Safety,
 }
 
@@ -56,6 +57,16 @@ impl Findings {
 #[test]
 fn every_change_selects_what_it_must_and_nothing_that_it_must_not() {
     hold(&VARIANTS, Scope::Everything);
+}
+
+#[test]
+fn through_bitcode_every_change_selects_what_it_must_and_nothing_that_it_must_not() {
+    hold(&BITCODE_VARIANTS, Scope::Everything);
+}
+
+#[test]
+fn with_code_made_by_the_linker_every_change_still_selects_what_it_must() {
+    hold(&[LINK_TIME], Scope::Safety);
 }
 
 #[test]
@@ -148,7 +159,7 @@ fn examine_into(
     trees: &Path,
     findings: &mut Findings,
 ) -> Result<(), String> {
-    let must_not = case.must_not(toolchain.variant.name);
+    let must_not = case.must_not(&toolchain.variant.likes());
     let expected: Vec<&String> = case.must.iter().chain(must_not).collect();
     let mut workshop = Workshop::open(case, toolchain, trees)?;
     workshop.build(&[])?;

@@ -1,5 +1,5 @@
-//! Mutants of C++ text: one small change each, made on tokens. Whether a mutant compiles is the compiler's word;
-//! changes that plainly would not are not made.
+//! Mutants of C++ and Java text: one small change each, made on tokens. Whether a mutant compiles is the compiler's
+//! word; changes that plainly would not are not made.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,7 +46,7 @@ impl fmt::Display for Mutant {
 
 /// Every mutant of a file, in the order of its text.
 pub fn mutants(file: &str, source: &str) -> Vec<Mutant> {
-    let text = TokenText { source, tokens: tokens(source) };
+    let text = TokenText { source, tokens: tokens(source), is_java: file.ends_with(".java") };
     let mut mutants = Vec::new();
     for index in 0..text.tokens.len() {
         for (kind, tokens, after) in text.changes(index) {
@@ -93,6 +93,7 @@ type Change = (Kind, Range<usize>, String);
 struct TokenText<'s> {
     source: &'s str,
     tokens: Vec<Token>,
+    is_java: bool,
 }
 
 /// Words that start a statement which is no call although it may look like one.
@@ -147,8 +148,11 @@ impl TokenText<'_> {
             return Vec::new();
         }
         let value = &self.source[self.tokens[index + 1].range.start..self.tokens[end - 1].range.end];
-        let change = |after: String| (Kind::Return, index..end + 1, after);
-        vec![change("return {};".to_string()), change(format!("return !({value});"))]
+        // Java has no value that suits every type.
+        let nothing: &[&str] = if self.is_java { &["null", "0"] } else { &["{}"] };
+        let negated = format!("!({value})");
+        let values = nothing.iter().copied().chain([negated.as_str()]);
+        values.map(|value| (Kind::Return, index..end + 1, format!("return {value};"))).collect()
     }
 
     /// The semicolon that ends what starts at a token, outside of all brackets.

@@ -108,9 +108,10 @@ impl Case {
         }
     }
 
-    /// The tests that the change must not select in a variant.
-    pub fn must_not(&self, variant: &str) -> &[String] {
-        self.relaxations.get(variant).map_or(&self.must_not, |relaxation| &relaxation.must_not)
+    /// The tests that the change must not select in a variant, by its name and those it is like.
+    pub fn must_not(&self, variants: &[&str]) -> &[String] {
+        let relaxation = variants.iter().find_map(|variant| self.relaxations.get(*variant));
+        relaxation.map_or(&self.must_not, |relaxation| &relaxation.must_not)
     }
 
     /// The executables with those of their sources that exist.

@@ -14,17 +14,43 @@ pub struct Variant {
     linker: &'static str,
     /// One section per function and variable.
     has_sections: bool,
+    bitcode: Bitcode,
+}
+
+/// Where the bitcode of an object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bitcode {
+    Nowhere,
+    /// Beside the code that was made of it.
+    Embedded,
+    /// In place of code, which the linker makes.
+    Instead,
 }
 
 pub const VARIANTS: [Variant; 4] = [
-    Variant { name: "g++-O0", compiler: "g++", optimisation: "-O0", linker: "bfd", has_sections: true },
-    Variant { name: "g++-O2", compiler: "g++", optimisation: "-O2", linker: "mold", has_sections: true },
+    Variant {
+        name: "g++-O0",
+        compiler: "g++",
+        optimisation: "-O0",
+        linker: "bfd",
+        has_sections: true,
+        bitcode: Bitcode::Nowhere,
+    },
+    Variant {
+        name: "g++-O2",
+        compiler: "g++",
+        optimisation: "-O2",
+        linker: "mold",
+        has_sections: true,
+        bitcode: Bitcode::Nowhere,
+    },
     Variant {
         name: "clang++-O0",
         compiler: "clang++",
         optimisation: "-O0",
         linker: "mold",
         has_sections: true,
+        bitcode: Bitcode::Nowhere,
     },
     Variant {
         name: "clang++-O2",
@@ -32,6 +58,7 @@ pub const VARIANTS: [Variant; 4] = [
         optimisation: "-O2",
         linker: "lld",
         has_sections: true,
+        bitcode: Bitcode::Nowhere,
     },
 ];
 
@@ -42,9 +69,56 @@ pub const WITHOUT_SECTIONS: Variant = Variant {
     optimisation: "-O2",
     linker: "mold",
     has_sections: false,
+    bitcode: Bitcode::Nowhere,
+};
+
+/// Clang's own level, by the oldest and the newest, beside the code that was made of it.
+pub const BITCODE_VARIANTS: [Variant; 2] = [
+    Variant {
+        name: "clang++-14-O0-bitcode",
+        compiler: "clang++-14",
+        optimisation: "-O0",
+        linker: "mold",
+        has_sections: false,
+        bitcode: Bitcode::Embedded,
+    },
+    Variant {
+        name: "clang++-22-O2-bitcode",
+        compiler: "clang++-22",
+        optimisation: "-O2",
+        linker: "mold",
+        has_sections: false,
+        bitcode: Bitcode::Embedded,
+    },
+];
+
+/// The linker makes the code: objects need not be in a program as they are, and selection must still be safe.
+pub const LINK_TIME: Variant = Variant {
+    name: "clang++-14-O2-lto",
+    compiler: "clang++-14",
+    optimisation: "-O2",
+    linker: "lld",
+    has_sections: false,
+    bitcode: Bitcode::Instead,
 };
 
 const GTEST_INCLUDE: &str = "#include <gtest/gtest.h>";
+
+impl Variant {
+    fn is_clang(&self) -> bool {
+        self.compiler.starts_with("clang++")
+    }
+
+    /// The variants whose exceptions hold here, too: an optimiser makes the same difference whoever reads it.
+    pub fn likes(&self) -> [&'static str; 2] {
+        let like = match (self.is_clang(), self.optimisation) {
+            (true, "-O2") => "clang++-O2",
+            (true, _) => "clang++-O0",
+            (false, _) => self.name,
+        };
+        [self.name, like]
+    }
+}
 
 /// A variant ready to compile.
 pub struct Toolchain {
@@ -61,7 +135,7 @@ impl Toolchain {
         fs::write(&header, format!("{GTEST_INCLUDE}\n")).map_err(|error| error.to_string())?;
         let toolchain = Toolchain { variant, header };
         let mut command = toolchain.command(&home);
-        if variant.compiler == "clang++" {
+        if variant.is_clang() {
             command.arg("-fpch-instantiate-templates");
         }
         command.args(["-x", "c++-header", "prelude.h", "-o", "prelude.h.gch"]);
@@ -87,7 +161,7 @@ impl Toolchain {
     ) -> Result<(), String> {
         let mut command = self.command(tree);
         command.args(extra);
-        if is_precompiled && self.variant.compiler == "clang++" {
+        if is_precompiled && self.variant.is_clang() {
             command.arg("-include-pch").arg(self.header.with_extension("h.gch"));
         } else if is_precompiled {
             command.arg("-include").arg(&self.header);
@@ -99,6 +173,9 @@ impl Toolchain {
     /// Links objects with GoogleTest, and with its `main` unless they bring their own.
     pub fn link(&self, objects: &[PathBuf], executable: &Path, has_main: bool) -> Result<(), String> {
         let mut command = Command::new(self.variant.compiler);
+        if self.variant.bitcode == Bitcode::Instead {
+            command.args(["-flto=thin", self.variant.optimisation]);
+        }
         command.arg(format!("-fuse-ld={}", self.variant.linker)).args(objects).arg("-o").arg(executable);
         if !has_main {
             command.arg("-lgtest_main");
@@ -113,6 +190,11 @@ impl Toolchain {
         command.arg(format!("-ffile-prefix-map={}=.", tree.display()));
         if self.variant.has_sections {
             command.args(["-ffunction-sections", "-fdata-sections"]);
+        }
+        match self.variant.bitcode {
+            Bitcode::Nowhere => {}
+            Bitcode::Embedded => drop(command.arg("-fembed-bitcode")),
+            Bitcode::Instead => drop(command.arg("-flto=thin")),
         }
         if self.variant.compiler == "g++" {
             command.arg("-fmerge-constants");
