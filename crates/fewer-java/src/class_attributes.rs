@@ -1,8 +1,75 @@
 //! Attributes of classes, fields, methods and record components: their spelling for the smart hash, and the
 //! classes, strings and annotations in them. Debugging information and frames are left out.
 
-use crate::class_code::{CodeUses, read_code, read_handlers};
-use crate::class_constants::{Bytes, Constants, Doubt, doubt, spell_part};
+use crate::class_code::{CodeReader, CodeUses};
+use crate::class_constants::{Constants, spell_part};
+use crate::class_file::{Attributes, Bytes, Constant, Doubt, doubt};
+use crate::class_loads::unknown_loads;
+
+/// Attributes by what is done with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AttributeKind {
+    /// Where the code came from, and what can be derived from it.
+    LeftOut,
+    /// Spelt where they are used.
+    BootstrapMethods,
+    Code,
+    ConstantValue,
+    Signature,
+    ClassList,
+    ClassSet,
+    NestHost,
+    EnclosingMethod,
+    InnerClasses,
+    Record,
+    /// It says nothing but its name.
+    Mark,
+    MethodParameters,
+    Annotations,
+    ParameterAnnotations,
+    TypeAnnotations,
+    AnnotationDefault,
+    Module,
+    /// Of Scala's compiler; they hold no constants' numbers.
+    Opaque,
+    Unknown,
+}
+
+impl AttributeKind {
+    pub fn of(name: &[u8]) -> AttributeKind {
+        match name {
+            b"LineNumberTable"
+            | b"LocalVariableTable"
+            | b"LocalVariableTypeTable"
+            | b"SourceFile"
+            | b"SourceDebugExtension"
+            | b"StackMapTable" => AttributeKind::LeftOut,
+            b"BootstrapMethods" => AttributeKind::BootstrapMethods,
+            b"Code" => AttributeKind::Code,
+            b"ConstantValue" => AttributeKind::ConstantValue,
+            b"Signature" => AttributeKind::Signature,
+            b"Exceptions" | b"PermittedSubclasses" => AttributeKind::ClassList,
+            b"NestMembers" => AttributeKind::ClassSet,
+            b"NestHost" => AttributeKind::NestHost,
+            b"EnclosingMethod" => AttributeKind::EnclosingMethod,
+            b"InnerClasses" => AttributeKind::InnerClasses,
+            b"Record" => AttributeKind::Record,
+            b"Deprecated" | b"Synthetic" => AttributeKind::Mark,
+            b"MethodParameters" => AttributeKind::MethodParameters,
+            b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations" => AttributeKind::Annotations,
+            b"RuntimeVisibleParameterAnnotations" | b"RuntimeInvisibleParameterAnnotations" => {
+                AttributeKind::ParameterAnnotations
+            }
+            b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                AttributeKind::TypeAnnotations
+            }
+            b"AnnotationDefault" => AttributeKind::AnnotationDefault,
+            b"Module" => AttributeKind::Module,
+            b"Scala" | b"ScalaSig" | b"TASTY" => AttributeKind::Opaque,
+            _ => AttributeKind::Unknown,
+        }
+    }
+}
 
 /// What the attributes of one declaration say.
 #[derive(Default)]
@@ -18,6 +85,7 @@ pub(crate) struct AttributeFacts {
     /// Texts of strings in annotations.
     pub strings: Vec<u16>,
     pub code: CodeUses,
+    code_reader: CodeReader,
     pub has_constant_string: bool,
     /// Service and provider.
     pub provides: Vec<(String, String)>,
@@ -27,70 +95,84 @@ pub(crate) struct AttributeFacts {
 }
 
 impl AttributeFacts {
-    /// Reads one attribute.
-    pub fn read(&mut self, constants: &Constants<'_>, name: &str, content: &[u8]) -> Result<(), Doubt> {
-        let mut bytes = Bytes::new(content);
-        match name {
-            // Where the code came from, and what can be derived from it; bootstraps are spelt where used.
-            "LineNumberTable"
-            | "LocalVariableTable"
-            | "LocalVariableTypeTable"
-            | "SourceFile"
-            | "SourceDebugExtension"
-            | "StackMapTable"
-            | "BootstrapMethods" => return Ok(()),
-            _ => spell_part(b'A', name.as_bytes(), &mut self.out),
+    /// Forgets everything, and keeps the memory for the next declaration.
+    pub fn clear(&mut self) {
+        self.out.clear();
+        self.annotations.clear();
+        self.signatures.clear();
+        self.class_values.clear();
+        self.classes.clear();
+        self.strings.clear();
+        self.code.clear();
+        self.has_constant_string = false;
+        self.provides.clear();
+        self.inner_classes.clear();
+        self.enclosing = None;
+    }
+
+    pub fn read_all(&mut self, constants: &Constants<'_>, attributes: Attributes<'_>) -> Result<(), Doubt> {
+        for attribute in attributes.iter() {
+            let (name, content) = attribute?;
+            self.read(constants, name, content)?;
         }
-        match name {
-            "Code" => self.code(constants, &mut bytes),
-            "ConstantValue" => {
+        Ok(())
+    }
+
+    fn read(&mut self, constants: &Constants<'_>, name: u16, content: &[u8]) -> Result<(), Doubt> {
+        let kind = constants.attribute(name)?;
+        match kind {
+            AttributeKind::LeftOut | AttributeKind::BootstrapMethods => return Ok(()),
+            _ => spell_part(b'A', constants.utf8(name)?, &mut self.out),
+        }
+        let mut bytes = Bytes::new(content);
+        match kind {
+            AttributeKind::LeftOut | AttributeKind::BootstrapMethods | AttributeKind::Mark => Ok(()),
+            AttributeKind::Code => self.code(constants, &mut bytes),
+            AttributeKind::ConstantValue => {
                 let index = bytes.u2()?;
-                self.has_constant_string |=
-                    matches!(constants.item(index)?, noak::reader::cpool::Item::String(_));
+                self.has_constant_string |= matches!(constants.item(index)?, Constant::String(_));
                 constants.spell(index, &mut self.out)
             }
-            "Signature" => {
+            AttributeKind::Signature => {
                 let signature = bytes.u2()?;
                 self.signatures.push(signature);
                 constants.spell(signature, &mut self.out)
             }
-            "Exceptions" | "PermittedSubclasses" => self.class_list(constants, &mut bytes, false),
-            "NestMembers" => self.class_list(constants, &mut bytes, true),
-            "NestHost" => self.class(constants, bytes.u2()?),
-            "EnclosingMethod" => self.enclosing_method(constants, &mut bytes),
-            "InnerClasses" => self.inner_classes(constants, &mut bytes),
-            "Record" => self.record(constants, &mut bytes),
-            "Deprecated" | "Synthetic" => Ok(()),
-            "MethodParameters" => {
-                for _ in 0..bytes.u1()? {
-                    match bytes.u2()? {
-                        0 => spell_part(b'u', b"", &mut self.out),
-                        name => constants.spell(name, &mut self.out)?,
-                    }
-                    self.out.extend_from_slice(&bytes.u2()?.to_be_bytes());
-                }
-                Ok(())
-            }
-            "RuntimeVisibleAnnotations" | "RuntimeInvisibleAnnotations" => {
-                self.annotations(constants, &mut bytes, true)
-            }
-            "RuntimeVisibleParameterAnnotations" | "RuntimeInvisibleParameterAnnotations" => {
+            AttributeKind::ClassList => self.class_list(constants, &mut bytes, false),
+            AttributeKind::ClassSet => self.class_list(constants, &mut bytes, true),
+            AttributeKind::NestHost => self.class(constants, bytes.u2()?),
+            AttributeKind::EnclosingMethod => self.enclosing_method(constants, &mut bytes),
+            AttributeKind::InnerClasses => self.inner_classes(constants, &mut bytes),
+            AttributeKind::Record => self.record(constants, &mut bytes),
+            AttributeKind::MethodParameters => self.method_parameters(constants, &mut bytes),
+            AttributeKind::Annotations => self.annotations(constants, &mut bytes, true),
+            AttributeKind::ParameterAnnotations => {
                 for _ in 0..bytes.u1()? {
                     self.annotations(constants, &mut bytes, false)?;
                 }
                 Ok(())
             }
-            "RuntimeVisibleTypeAnnotations" | "RuntimeInvisibleTypeAnnotations" => {
-                self.type_annotations(constants, &mut bytes)
-            }
-            "AnnotationDefault" => self.values(constants, &mut bytes, Pending::Values(1)),
-            // Of Scala's compiler; they hold no constants' numbers.
-            "Scala" | "ScalaSig" | "TASTY" => {
+            AttributeKind::TypeAnnotations => self.type_annotations(constants, &mut bytes),
+            AttributeKind::AnnotationDefault => self.values(constants, &mut bytes, Pending::Values(1)),
+            AttributeKind::Opaque => {
                 spell_part(b'r', content, &mut self.out);
                 Ok(())
             }
-            _ => doubt(&format!("it has an attribute {name}")),
+            AttributeKind::Module | AttributeKind::Unknown => {
+                doubt(&format!("it has an attribute {}", constants.text(name)?))
+            }
         }
+    }
+
+    fn method_parameters(&mut self, constants: &Constants<'_>, bytes: &mut Bytes<'_>) -> Result<(), Doubt> {
+        for _ in 0..bytes.u1()? {
+            match bytes.u2()? {
+                0 => spell_part(b'u', b"", &mut self.out),
+                name => constants.spell(name, &mut self.out)?,
+            }
+            self.out.extend_from_slice(&bytes.u2()?.to_be_bytes());
+        }
+        Ok(())
     }
 
     fn class(&mut self, constants: &Constants<'_>, index: u16) -> Result<(), Doubt> {
@@ -107,14 +189,14 @@ impl AttributeFacts {
         let mut names = Vec::new();
         for _ in 0..bytes.u2()? {
             let class = bytes.u2()?;
-            names.push(constants.class_name(class)?);
+            names.push(constants.class_text(class)?);
             self.classes.push(class);
         }
         if is_set {
-            names.sort();
+            names.sort_unstable();
         }
         for name in &names {
-            spell_part(b'c', name.as_bytes(), &mut self.out);
+            spell_part(b'c', name, &mut self.out);
         }
         Ok(())
     }
@@ -131,30 +213,22 @@ impl AttributeFacts {
 
     /// The order is that of the pool, and does not matter.
     fn inner_classes(&mut self, constants: &Constants<'_>, bytes: &mut Bytes<'_>) -> Result<(), Doubt> {
-        let mut spelt = Vec::new();
+        let mut spelt: Vec<[u8; 50]> = Vec::new();
         for _ in 0..bytes.u2()? {
-            let mut out = Vec::new();
-            let inner = bytes.u2()?;
-            constants.spell(inner, &mut out)?;
-            let outer = match bytes.u2()? {
-                0 => None,
-                outer => {
-                    constants.spell(outer, &mut out)?;
-                    Some(outer)
+            let (inner, outer, name, flags) = (bytes.u2()?, bytes.u2()?, bytes.u2()?, bytes.u2()?);
+            let mut parts = [0; 50];
+            for (part, index) in [inner, outer, name].into_iter().enumerate() {
+                if index != 0 {
+                    parts[part * 16..][..16].copy_from_slice(&constants.spelling(index)?.to_bytes());
                 }
-            };
-            match bytes.u2()? {
-                0 => {}
-                name => constants.spell(name, &mut out)?,
             }
-            let flags = bytes.u2()?;
-            out.extend_from_slice(&flags.to_be_bytes());
-            self.inner_classes.push((inner, outer, flags));
-            spelt.push(out);
+            parts[48..].copy_from_slice(&flags.to_be_bytes());
+            spelt.push(parts);
+            self.inner_classes.push((inner, (outer != 0).then_some(outer), flags));
         }
-        spelt.sort();
-        for out in spelt {
-            spell_part(b'x', &out, &mut self.out);
+        spelt.sort_unstable();
+        for parts in spelt {
+            spell_part(b'x', &parts, &mut self.out);
         }
         Ok(())
     }
@@ -173,14 +247,12 @@ impl AttributeFacts {
     /// Attributes inside an attribute. They nest no further than that: code and records do not contain
     /// themselves.
     fn nested(&mut self, constants: &Constants<'_>, bytes: &mut Bytes<'_>) -> Result<(), Doubt> {
-        for _ in 0..bytes.u2()? {
-            let name = String::from_utf8_lossy(constants.utf8(bytes.u2()?)?);
-            let length = bytes.u4()? as usize;
-            let content = bytes.take(length)?;
-            if name == "Code" || name == "Record" {
+        for attribute in Attributes::read(bytes)?.iter() {
+            let (name, content) = attribute?;
+            if let AttributeKind::Code | AttributeKind::Record = constants.attribute(name)? {
                 return doubt("code stands where it must not");
             }
-            self.read(constants, &name, content)?;
+            self.read(constants, name, content)?;
         }
         self.out.push(b'.');
         Ok(())
@@ -190,8 +262,10 @@ impl AttributeFacts {
         self.out.extend_from_slice(bytes.take(4)?);
         let length = bytes.u4()? as usize;
         let code = bytes.take(length)?;
-        let places = read_code(constants, code, &mut self.out, &mut self.code)?;
-        read_handlers(constants, bytes, &places, &mut self.out, &mut self.code)?;
+        if self.code_reader.read(constants, code, &mut self.out, &mut self.code)? {
+            self.code.unknowns.extend(unknown_loads(constants, code)?);
+        }
+        self.code_reader.read_handlers(constants, bytes, &mut self.out, &mut self.code)?;
         self.nested(constants, bytes)
     }
 

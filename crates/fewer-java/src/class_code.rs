@@ -1,13 +1,11 @@
 //! The code of one method: its spelling for the smart hash (jumps by instruction, constants by value), the members
-//! it uses, the classes it creates, and loads of names that are no literals.
+//! it uses and the classes it creates. Loads of names that are no literals are found elsewhere.
 
-use noak::reader::cpool::{Item, MethodKind};
+use crate::class_constants::{Constants, spell_part};
+use crate::class_file::{Bytes, Constant, Doubt, doubt};
+use crate::summary::Unknown;
 
-use crate::class_constants::{Bytes, Constants, Doubt, doubt, spell_part};
-use crate::mention::{lists_members, loaded_by};
-use crate::summary::{LoadedKind, LoadedName, Unknown};
-
-/// What the code of a method uses, by the numbers of constants.
+/// What the code of a method uses, by the numbers of constants; a number may occur more than once.
 #[derive(Default)]
 pub(crate) struct CodeUses {
     /// Fields and methods.
@@ -21,6 +19,17 @@ pub(crate) struct CodeUses {
     /// Texts of strings.
     pub strings: Vec<u16>,
     pub unknowns: Vec<Unknown>,
+}
+
+impl CodeUses {
+    pub fn clear(&mut self) {
+        self.members.clear();
+        self.creates.clear();
+        self.classes.clear();
+        self.descriptors.clear();
+        self.strings.clear();
+        self.unknowns.clear();
+    }
 }
 
 /// What the operands of an instruction are.
@@ -39,7 +48,7 @@ enum Operands {
     Wide,
 }
 
-fn operands(opcode: u8) -> Option<Operands> {
+const fn operands(opcode: u8) -> Option<Operands> {
     Some(match opcode {
         0x00..=0x0f | 0x1a..=0x35 | 0x3b..=0x83 | 0x85..=0x98 | 0xac..=0xb1 | 0xbe | 0xbf | 0xc2 | 0xc3 => {
             Operands::None
@@ -59,20 +68,48 @@ fn operands(opcode: u8) -> Option<Operands> {
     })
 }
 
+/// How long the instructions are whose bytes are hashed as they are; 0 for all others.
+const PLAIN_LENGTHS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut opcode = 0;
+    while opcode < 256 {
+        lengths[opcode] = match operands(opcode as u8) {
+            Some(Operands::None) => 1,
+            Some(Operands::Plain(count)) => 1 + count as u8,
+            _ => 0,
+        };
+        opcode += 1;
+    }
+    lengths
+};
+
 /// One instruction, taken apart.
-struct Instruction<'a> {
-    opcode: u8,
-    constant: Option<u16>,
+pub(crate) struct Instruction<'a> {
+    pub opcode: u8,
+    pub constant: Option<u16>,
     plain: &'a [u8],
-    /// Distances in bytes.
-    jumps: Vec<i64>,
-    length: usize,
+    jump: Option<i64>,
+    /// The jumps of a switch other than its default: so many bytes each, of which the last four count.
+    cases: &'a [u8],
+    case_length: usize,
+    pub length: usize,
 }
 
-fn instruction(code: &[u8], at: usize) -> Result<Instruction<'_>, Doubt> {
+impl<'a> Instruction<'a> {
+    /// Distances in bytes.
+    pub fn jumps(&self) -> impl Iterator<Item = i64> + use<'a> {
+        let distance =
+            |case: &[u8]| case.last_chunk().map_or(0, |bytes| i64::from(i32::from_be_bytes(*bytes)));
+        self.jump.into_iter().chain(self.cases.chunks_exact(self.case_length).map(distance))
+    }
+}
+
+#[inline]
+pub(crate) fn instruction(code: &[u8], at: usize) -> Result<Instruction<'_>, Doubt> {
     let mut bytes = Bytes::new(&code[at..]);
     let opcode = bytes.u1()?;
-    let mut read = Instruction { opcode, constant: None, plain: &[], jumps: Vec::new(), length: 1 };
+    let mut read =
+        Instruction { opcode, constant: None, plain: &[], jump: None, cases: &[], case_length: 4, length: 1 };
     let Some(operands) = operands(opcode) else { return doubt("an instruction is not known") };
     match operands {
         Operands::None => {}
@@ -92,11 +129,11 @@ fn instruction(code: &[u8], at: usize) -> Result<Instruction<'_>, Doubt> {
             read.length += 2 + more;
         }
         Operands::Jump => {
-            read.jumps.push(i64::from(bytes.u2()? as i16));
+            read.jump = Some(i64::from(bytes.u2()? as i16));
             read.length += 2;
         }
         Operands::WideJump => {
-            read.jumps.push(i64::from(bytes.u4()? as i32));
+            read.jump = Some(i64::from(bytes.u4()? as i32));
             read.length += 4;
         }
         Operands::TableSwitch | Operands::LookupSwitch => switch(code, at, &mut read)?,
@@ -112,7 +149,7 @@ fn instruction(code: &[u8], at: usize) -> Result<Instruction<'_>, Doubt> {
 fn switch<'a>(code: &'a [u8], at: usize, read: &mut Instruction<'a>) -> Result<(), Doubt> {
     let start = (at / 4 + 1) * 4;
     let mut bytes = Bytes::new(code.get(start..).unwrap_or_default());
-    read.jumps.push(i64::from(bytes.u4()? as i32));
+    read.jump = Some(i64::from(bytes.u4()? as i32));
     let is_table = read.opcode == 0xaa;
     let (first, second) = (bytes.u4()?, if is_table { bytes.u4()? } else { 0 });
     let count = if is_table {
@@ -120,290 +157,169 @@ fn switch<'a>(code: &'a [u8], at: usize, read: &mut Instruction<'a>) -> Result<(
     } else {
         u64::from(first)
     };
-    let entry = if is_table { 4 } else { 8 };
-    if count * entry > code.len() as u64 {
+    read.case_length = if is_table { 4 } else { 8 };
+    let length = count * read.case_length as u64;
+    if length > code.len() as u64 {
         return doubt("a switch is larger than its method");
     }
     let head = start + 4;
     let entries = head + if is_table { 8 } else { 4 };
-    let end = entries + (count * entry) as usize;
+    let end = entries + length as usize;
     // The keys are hashed as they are; the jumps among them as well, which only makes the hash finer.
     let Some(plain) = code.get(head..end) else { return doubt("a switch ends too early") };
     read.plain = if is_table { &plain[..8] } else { plain };
-    let mut bytes = Bytes::new(&code[entries..end]);
-    for _ in 0..count {
-        if !is_table {
-            bytes.u4()?;
-        }
-        read.jumps.push(i64::from(bytes.u4()? as i32));
-    }
+    read.cases = &code[entries..end];
     read.length = end - at;
     Ok(())
 }
 
-/// Spells the code of a method and notes what it uses. `code` holds the instructions only.
-pub(crate) fn read_code(
-    constants: &Constants<'_>,
-    code: &[u8],
-    out: &mut Vec<u8>,
-    uses: &mut CodeUses,
-) -> Result<Vec<u32>, Doubt> {
-    let Places { places, targets } = places(code)?;
-    let mut at = 0;
-    let mut recent: Vec<Pushed> = Vec::new();
-    while at < code.len() {
-        let read = instruction(code, at)?;
-        if targets[at] {
-            // Who jumps here may have pushed something else.
-            recent.clear();
+/// Where a jump cannot lead.
+const NOWHERE: u32 = u32::MAX;
+
+/// Spells the code of methods, one after the other.
+#[derive(Default)]
+pub(crate) struct CodeReader {
+    /// Per byte of the code, the number of the instruction that starts there; the end counts as one.
+    places: Vec<u32>,
+    /// Where the spelling of a jump waits for the place of its target.
+    jumps: Vec<(usize, usize)>,
+}
+
+impl CodeReader {
+    /// Spells the code of a method and notes what it uses. `code` holds the instructions only. Tells whether
+    /// something is loaded by name.
+    pub fn read(
+        &mut self,
+        constants: &Constants<'_>,
+        code: &[u8],
+        out: &mut Vec<u8>,
+        uses: &mut CodeUses,
+    ) -> Result<bool, Doubt> {
+        self.places.clear();
+        self.places.resize(code.len() + 1, NOWHERE);
+        self.jumps.clear();
+        let mut loads = false;
+        // What lies between `plain` and `at` is spelt as it is.
+        let (mut plain, mut at, mut number) = (0, 0, 0);
+        while let Some(&opcode) = code.get(at) {
+            self.places[at] = number;
+            number += 1;
+            let length = PLAIN_LENGTHS[usize::from(opcode)];
+            if length > 0 {
+                at += usize::from(length);
+                continue;
+            }
+            out.extend_from_slice(&code[plain..at]);
+            let read = instruction(code, at)?;
+            out.push(read.opcode);
+            out.extend_from_slice(read.plain);
+            if let Some(constant) = read.constant {
+                constants.spell(constant, out)?;
+                loads |= note_use(constants, read.opcode, constant, uses)?;
+            }
+            for jump in read.jumps() {
+                let Ok(target) = usize::try_from(at as i64 + jump) else {
+                    return doubt("a jump leads nowhere");
+                };
+                self.jumps.push((out.len(), target));
+                out.extend_from_slice(&[0; 4]);
+            }
+            at += read.length;
+            plain = at;
         }
-        out.push(read.opcode);
-        out.extend_from_slice(read.plain);
-        if let Some(constant) = read.constant {
-            constants.spell(constant, out)?;
-            note_use(constants, read.opcode, constant, uses, &mut recent)?;
-        } else {
-            recent.push(plain_effect(read.opcode));
+        if at != code.len() {
+            return doubt("the last instruction is cut off");
         }
-        for jump in &read.jumps {
-            let target = usize::try_from(at as i64 + jump).ok().and_then(|target| places.get(target));
-            match target {
-                Some(&place) if place != u32::MAX => out.extend_from_slice(&place.to_be_bytes()),
+        out.extend_from_slice(&code[plain..]);
+        self.places[at] = number;
+        for &(spelling, target) in &self.jumps {
+            match self.places.get(target) {
+                Some(&place) if place != NOWHERE => {
+                    out[spelling..spelling + 4].copy_from_slice(&place.to_be_bytes());
+                }
                 Some(_) | None => return doubt("a jump leads nowhere"),
             }
         }
-        at += read.length;
+        Ok(loads)
     }
-    Ok(places)
-}
 
-/// Per byte of the code.
-struct Places {
-    /// The number of the instruction that starts there; the end counts as one.
-    places: Vec<u32>,
-    /// Whether a jump leads there.
-    targets: Vec<bool>,
-}
-
-fn places(code: &[u8]) -> Result<Places, Doubt> {
-    let mut places = vec![u32::MAX; code.len() + 1];
-    let mut targets = vec![false; code.len() + 1];
-    let (mut at, mut number) = (0, 0);
-    while at < code.len() {
-        places[at] = number;
-        let read = instruction(code, at)?;
-        for jump in read.jumps {
-            let target = usize::try_from(at as i64 + jump).ok().and_then(|target| targets.get_mut(target));
-            match target {
-                Some(target) => *target = true,
-                None => return doubt("a jump leads nowhere"),
+    /// Spells the exception table of the code read last; `bytes` starts at its length.
+    pub fn read_handlers(
+        &self,
+        constants: &Constants<'_>,
+        bytes: &mut Bytes<'_>,
+        out: &mut Vec<u8>,
+        uses: &mut CodeUses,
+    ) -> Result<(), Doubt> {
+        for _ in 0..bytes.u2()? {
+            for _ in 0..3 {
+                let place = self.places.get(usize::from(bytes.u2()?)).copied().unwrap_or(NOWHERE);
+                out.extend_from_slice(&place.to_be_bytes());
+            }
+            match bytes.u2()? {
+                0 => spell_part(b'a', b"", out),
+                class => {
+                    constants.spell(class, out)?;
+                    uses.classes.push(class);
+                }
             }
         }
-        at += read.length;
-        number += 1;
-    }
-    if at != code.len() {
-        return doubt("the last instruction is cut off");
-    }
-    places[at] = number;
-    Ok(Places { places, targets })
-}
-
-/// What an instruction leaves on the stack, as far as names of loaded things are concerned.
-enum Pushed {
-    Literal,
-    Prefix(String),
-    /// It changes the height of the stack by so much and leaves the name alone.
-    Plain(i32),
-    Anything,
-}
-
-/// What an instruction without a constant does to the stack.
-fn plain_effect(opcode: u8) -> Pushed {
-    match opcode {
-        0x01..=0x11 | 0x15..=0x2d | 0x59 => Pushed::Plain(1),
-        0x53 => Pushed::Plain(-3),
-        _ => Pushed::Anything,
+        Ok(())
     }
 }
 
+/// Notes what an instruction with a constant uses; tells whether it loads something by name.
 fn note_use(
     constants: &Constants<'_>,
     opcode: u8,
     constant: u16,
     uses: &mut CodeUses,
-    recent: &mut Vec<Pushed>,
-) -> Result<(), Doubt> {
-    let mut pushed = Pushed::Anything;
+) -> Result<bool, Doubt> {
     match opcode {
-        0xb2..=0xb5 => {
-            uses.members.push(constant);
-            pushed = match opcode {
-                0xb2 => Pushed::Plain(1),
-                0xb4 => Pushed::Plain(0),
-                _ => Pushed::Anything,
-            };
-        }
+        0xb2..=0xb5 => uses.members.push(constant),
         0xb6..=0xb9 => {
             uses.members.push(constant);
-            pushed = note_call(constants, constant, uses, recent)?;
+            return constants.is_load(constant);
         }
-        0xba => pushed = note_dynamic(constants, constant, uses)?,
+        0xba => note_dynamic(constants, constant, uses)?,
         0xbb => uses.creates.push(constant),
-        0xbd => {
-            uses.classes.push(constant);
-            pushed = Pushed::Plain(0);
-        }
-        0xc0 | 0xc1 | 0xc5 => uses.classes.push(constant),
+        0xbd | 0xc0 | 0xc1 | 0xc5 => uses.classes.push(constant),
         0x13 => match constants.item(constant)? {
-            Item::String(string) => {
-                pushed = Pushed::Literal;
-                uses.strings.push(string.string.as_u16());
-            }
-            Item::Class(_) => {
-                pushed = Pushed::Plain(1);
-                uses.creates.push(constant);
-            }
-            Item::MethodHandle(_) => note_handle(constants, constant, uses)?,
-            Item::Dynamic(_) => {
-                note_dynamic(constants, constant, uses)?;
-            }
+            Constant::String(text) => uses.strings.push(text),
+            Constant::Class(_) => uses.creates.push(constant),
+            Constant::MethodHandle { .. } => note_handle(constants, constant, uses)?,
+            Constant::Dynamic { .. } => note_dynamic(constants, constant, uses)?,
             _ => {}
         },
         _ => {}
     }
-    recent.push(pushed);
-    Ok(())
+    Ok(false)
 }
 
+/// `REF_newInvokeSpecial`.
+const CREATES: u8 = 8;
+
 fn note_handle(constants: &Constants<'_>, index: u16, uses: &mut CodeUses) -> Result<(), Doubt> {
-    if let Item::MethodHandle(handle) = constants.item(index)? {
-        let member = handle.reference.as_u16();
-        uses.members.push(member);
-        if handle.kind == MethodKind::NewInvokeSpecial {
-            uses.creates.push(constants.owner(member)?);
+    if let Constant::MethodHandle { kind, reference } = constants.item(index)? {
+        uses.members.push(reference);
+        if kind == CREATES {
+            uses.creates.push(constants.owner(reference)?);
         }
     }
     Ok(())
 }
 
 /// A lambda, a method reference, a concatenation: the bootstrap's arguments are used.
-fn note_dynamic(constants: &Constants<'_>, index: u16, uses: &mut CodeUses) -> Result<Pushed, Doubt> {
+fn note_dynamic(constants: &Constants<'_>, index: u16, uses: &mut CodeUses) -> Result<(), Doubt> {
     let (method, arguments) = constants.bootstrap(index)?;
     note_handle(constants, method, uses)?;
     uses.descriptors.push(constants.dynamic_descriptor(index)?);
-    let mut pushed = Pushed::Anything;
-    for (place, &argument) in arguments.iter().enumerate() {
+    for argument in arguments.iter() {
         match constants.item(argument)? {
-            Item::MethodHandle(_) => note_handle(constants, argument, uses)?,
-            Item::Class(_) => uses.creates.push(argument),
-            Item::String(recipe) => {
-                let recipe = recipe.string.as_u16();
-                uses.strings.push(recipe);
-                let recipe = constants.text(recipe)?;
-                let literal = recipe.split(['\u{1}', '\u{2}']).next().unwrap_or("");
-                if place == 0 && !literal.is_empty() {
-                    pushed = Pushed::Prefix(literal.to_string());
-                }
-            }
+            Constant::MethodHandle { .. } => note_handle(constants, argument, uses)?,
+            Constant::Class(_) => uses.creates.push(argument),
+            Constant::String(text) => uses.strings.push(text),
             _ => {}
-        }
-    }
-    Ok(pushed)
-}
-
-/// Notes a call that loads by a name that is no literal; tells what the call does to the stack.
-fn note_call(
-    constants: &Constants<'_>,
-    constant: u16,
-    uses: &mut CodeUses,
-    recent: &[Pushed],
-) -> Result<Pushed, Doubt> {
-    match constants.utf8(constants.member_name(constant)?)? {
-        // How loaders are found, between the name and the call.
-        b"getClassLoader" | b"getContextClassLoader" | b"getClass" => return Ok(Pushed::Plain(0)),
-        b"currentThread" | b"getSystemClassLoader" | b"getPlatformClassLoader" => {
-            return Ok(Pushed::Plain(1));
-        }
-        name if !std::str::from_utf8(name).is_ok_and(|name| loaded_by(name).is_some()) => {}
-        _ => uses.unknowns.extend(load(constants, constant, recent)?),
-    }
-    Ok(Pushed::Anything)
-}
-
-fn load(constants: &Constants<'_>, constant: u16, recent: &[Pushed]) -> Result<Option<Unknown>, Doubt> {
-    let name = constants.text(constants.member_name(constant)?)?;
-    let Some(kind) = loaded_by(&name) else { return Ok(None) };
-    let is_of_class = name == "forName" || kind == LoadedKind::Member && name.starts_with("get");
-    let owner = constants.class_name(constants.owner(constant)?)?;
-    if is_of_class
-        && !matches!(owner.as_str(), "java.lang.Class" | "java.beans.Introspector" | "java.beans.BeanInfo")
-    {
-        return Ok(None);
-    }
-    let loaded = if lists_members(&name) {
-        LoadedName::Computed
-    } else {
-        match first_argument(recent, parameter_count(&constants.member_descriptor(constant)?)) {
-            Some(Pushed::Literal) => return Ok(None),
-            Some(Pushed::Prefix(prefix)) => LoadedName::Prefix(prefix.clone()),
-            Some(Pushed::Plain(_) | Pushed::Anything) | None => LoadedName::Computed,
-        }
-    };
-    Ok(Some(Unknown { kind, call: name, name: loaded }))
-}
-
-/// What pushed the first of so many arguments, if nothing but the other arguments came after it.
-fn first_argument(recent: &[Pushed], count: i32) -> Option<&Pushed> {
-    let mut height = 0;
-    for pushed in recent.iter().rev() {
-        match pushed {
-            Pushed::Literal | Pushed::Prefix(_) if height == count - 1 => return Some(pushed),
-            Pushed::Literal | Pushed::Prefix(_) => height += 1,
-            Pushed::Plain(effect) => height += effect,
-            Pushed::Anything => return None,
-        }
-        if height >= count && !matches!(pushed, Pushed::Plain(effect) if *effect < 0) {
-            return None;
-        }
-    }
-    None
-}
-
-fn parameter_count(descriptor: &str) -> i32 {
-    let parameters = descriptor.trim_start_matches('(').split(')').next().unwrap_or("");
-    let mut count = 0;
-    let mut rest = parameters.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '[' => continue,
-            'L' => while rest.next().is_some_and(|c| c != ';') {},
-            _ => {}
-        }
-        count += 1;
-    }
-    count
-}
-
-/// Spells an exception table; `bytes` starts at its length.
-pub(crate) fn read_handlers(
-    constants: &Constants<'_>,
-    bytes: &mut Bytes<'_>,
-    places: &[u32],
-    out: &mut Vec<u8>,
-    uses: &mut CodeUses,
-) -> Result<(), Doubt> {
-    for _ in 0..bytes.u2()? {
-        for _ in 0..3 {
-            let place = places.get(bytes.u2()? as usize).copied().unwrap_or(u32::MAX);
-            out.extend_from_slice(&place.to_be_bytes());
-        }
-        match bytes.u2()? {
-            0 => spell_part(b'a', b"", out),
-            class => {
-                constants.spell(class, out)?;
-                uses.classes.push(class);
-            }
         }
     }
     Ok(())

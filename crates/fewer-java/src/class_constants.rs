@@ -1,126 +1,120 @@
 //! A class file's constants by what they say, not by where the pool keeps them: the spelling that the smart hash
-//! uses, and the classes that names and descriptors speak of. Framing of the file is noak's.
+//! uses, and the classes that names and descriptors speak of.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use fewer_core::{Digest, Domain};
-use noak::reader::Class;
-use noak::reader::attributes::BootstrapMethods;
-use noak::reader::cpool::{ConstantPool, Index, Item, NameAndType, Utf8};
 
-const SPELLING: Domain = Domain::new("java.constant");
-
-/// Something in a class file is not as the specification has it, or not known to this reader.
-#[derive(Debug)]
-pub(crate) struct Doubt(pub String);
-
-impl From<noak::error::DecodeError> for Doubt {
-    fn from(error: noak::error::DecodeError) -> Doubt {
-        Doubt(error.to_string())
-    }
-}
-
-pub(crate) fn doubt<T>(what: &str) -> Result<T, Doubt> {
-    Err(Doubt(what.to_string()))
-}
+use crate::class_attributes::AttributeKind;
+use crate::class_file::{Bytes, ClassFile, Constant, Doubt, Numbers, Pool, doubt};
+use crate::mention::loaded_by;
 
 /// Constants may refer to each other; deeper than this only in files made to break readers.
 const DEEPEST: usize = 24;
 
-/// A spelling longer than this comes from constants that name each other over and over.
-const LONGEST: usize = 64 << 20;
+const TEXT: Domain = Domain::new("java.constant.text");
+const NUMBER: Domain = Domain::new("java.constant.number");
+const CLASS: Domain = Domain::new("java.constant.class");
+const STRING: Domain = Domain::new("java.constant.string");
+const MEMBER: Domain = Domain::new("java.constant.member");
+const NAME_AND_TYPE: Domain = Domain::new("java.constant.name-and-type");
+const METHOD_HANDLE: Domain = Domain::new("java.constant.method-handle");
+const METHOD_TYPE: Domain = Domain::new("java.constant.method-type");
+const DYNAMIC: Domain = Domain::new("java.constant.dynamic");
+const PLACE: Domain = Domain::new("java.constant.place");
 
-/// Reads a byte after the other.
-pub(crate) struct Bytes<'a> {
-    rest: &'a [u8],
+/// What is known of a constant already; most are used often.
+#[derive(Clone, Default)]
+struct Memo {
+    /// Zero if not known yet.
+    spelt: Cell<Digest>,
+    attribute: Cell<Option<AttributeKind>>,
+    is_load: Cell<Option<bool>>,
 }
 
-impl<'a> Bytes<'a> {
-    pub fn new(bytes: &'a [u8]) -> Bytes<'a> {
-        Bytes { rest: bytes }
-    }
-
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Doubt> {
-        match self.rest.split_at_checked(count) {
-            Some((taken, rest)) => {
-                self.rest = rest;
-                Ok(taken)
-            }
-            None => doubt("an attribute ends too early"),
-        }
-    }
-
-    pub fn u1(&mut self) -> Result<u8, Doubt> {
-        Ok(self.take(1)?[0])
-    }
-
-    pub fn u2(&mut self) -> Result<u16, Doubt> {
-        let bytes = self.take(2)?;
-        Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
-    }
-
-    pub fn u4(&mut self) -> Result<u32, Doubt> {
-        let bytes = self.take(4)?;
-        Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-}
-
-/// The pool of one class.
+/// The constants of one class.
 pub(crate) struct Constants<'c> {
-    pool: &'c ConstantPool<'c>,
-    bootstraps: Vec<(u16, Vec<u16>)>,
-    /// Digests of spellings, by number.
-    spelt: RefCell<Vec<Option<[u8; 16]>>>,
+    pub pool: &'c Pool<'c>,
+    bootstraps: Vec<(u16, Numbers<'c>)>,
+    memos: Vec<Memo>,
 }
 
 impl<'c> Constants<'c> {
-    pub fn new(class: &'c Class<'c>) -> Result<Constants<'c>, Doubt> {
-        let pool = class.pool();
-        let mut bootstraps = Vec::new();
-        if let Some(table) = class.attributes().find_attribute::<BootstrapMethods<'_>>(pool)? {
-            for method in table.methods() {
-                let method = method?;
-                let arguments: Result<Vec<u16>, Doubt> =
-                    method.arguments().iter().map(|argument| Ok(argument?.as_u16())).collect();
-                bootstraps.push((method.method_ref().as_u16(), arguments?));
+    pub fn new(class: &'c ClassFile<'c>) -> Result<Constants<'c>, Doubt> {
+        let pool = &class.pool;
+        let memos = vec![Memo::default(); pool.len()];
+        let mut constants = Constants { pool, bootstraps: Vec::new(), memos };
+        for attribute in class.attributes.iter() {
+            let (name, content) = attribute?;
+            if constants.attribute(name)? == AttributeKind::BootstrapMethods {
+                let mut bytes = Bytes::new(content);
+                for _ in 0..bytes.u2()? {
+                    let (method, count) = (bytes.u2()?, bytes.u2()?);
+                    constants.bootstraps.push((method, bytes.numbers(count)?));
+                }
             }
         }
-        Ok(Constants { pool, bootstraps, spelt: RefCell::default() })
+        Ok(constants)
     }
 
-    pub fn item(&self, index: u16) -> Result<&'c Item<'c>, Doubt> {
-        Ok(self.pool.get(Index::<Item<'_>>::new(index)?)?)
+    #[inline]
+    pub fn item(&self, index: u16) -> Result<Constant<'c>, Doubt> {
+        self.pool.get(index)
     }
 
+    #[inline]
     pub fn utf8(&self, index: u16) -> Result<&'c [u8], Doubt> {
-        let utf8: &Utf8<'_> = self.pool.get(Index::new(index)?)?;
-        Ok(utf8.content.as_bytes())
+        self.pool.text(index)
     }
 
     pub fn text(&self, index: u16) -> Result<String, Doubt> {
         Ok(String::from_utf8_lossy(self.utf8(index)?).into_owned())
     }
 
-    /// `p.C` for a class constant; the element's name for an array's; empty for arrays of primitives.
-    pub fn class_name(&self, index: u16) -> Result<String, Doubt> {
+    /// What the attribute that a text constant names is.
+    #[inline]
+    pub fn attribute(&self, name: u16) -> Result<AttributeKind, Doubt> {
+        let text = self.utf8(name)?;
+        let known = &self.memos[usize::from(name)].attribute;
+        let kind = known.get().unwrap_or_else(|| AttributeKind::of(text));
+        known.set(Some(kind));
+        Ok(kind)
+    }
+
+    /// The text of a class constant: `p/C`, `[Lp/C;`, `[I`.
+    #[inline]
+    pub fn class_text(&self, index: u16) -> Result<&'c [u8], Doubt> {
         match self.item(index)? {
-            Item::Class(class) => Ok(class_of(&String::from_utf8_lossy(self.utf8(class.name.as_u16())?))),
+            Constant::Class(name) => self.utf8(name),
             _ => doubt("a constant that should be a class is not"),
         }
     }
 
-    pub fn items(&self) -> impl Iterator<Item = (u16, &'c Item<'c>)> + use<'c> {
-        self.pool.iter_indices().map(|(index, item)| (index.as_u16(), item))
+    /// `p.C` for a class constant; the element's name for an array's; empty for arrays of primitives.
+    pub fn class_name(&self, index: u16) -> Result<String, Doubt> {
+        Ok(String::from_utf8_lossy(element_of(self.class_text(index)?)).replace('/', "."))
     }
 
-    fn member(&self, index: u16) -> Result<(u16, &NameAndType<'c>), Doubt> {
-        let (class, name_and_type) = match self.item(index)? {
-            Item::FieldRef(field) => (field.class, field.name_and_type),
-            Item::MethodRef(method) => (method.class, method.name_and_type),
-            Item::InterfaceMethodRef(method) => (method.class, method.name_and_type),
-            _ => return doubt("a constant that should be a field or a method is not"),
-        };
-        Ok((class.as_u16(), self.pool.get(name_and_type)?))
+    #[inline]
+    fn member(&self, index: u16) -> Result<(u16, u16), Doubt> {
+        match self.item(index)? {
+            Constant::Member { class, name_and_type, .. } => Ok((class, name_and_type)),
+            _ => doubt("a constant that should be a field or a method is not"),
+        }
+    }
+
+    #[inline]
+    fn name_and_type(&self, index: u16) -> Result<(u16, u16), Doubt> {
+        match self.item(index)? {
+            Constant::NameAndType { name, descriptor } => Ok((name, descriptor)),
+            _ => doubt("a constant that should be a name and a type is not"),
+        }
+    }
+
+    /// The class constant of a field or a method, and the text constant that names it.
+    pub fn owner_and_name(&self, index: u16) -> Result<(u16, u16), Doubt> {
+        let (class, name_and_type) = self.member(index)?;
+        Ok((class, self.name_and_type(name_and_type)?.0))
     }
 
     /// The class constant of a field or a method.
@@ -130,120 +124,119 @@ impl<'c> Constants<'c> {
 
     /// The text constant that names a field or a method.
     pub fn member_name(&self, index: u16) -> Result<u16, Doubt> {
-        Ok(self.member(index)?.1.name.as_u16())
+        Ok(self.name_and_type(self.member(index)?.1)?.0)
     }
 
     pub fn member_descriptor(&self, index: u16) -> Result<String, Doubt> {
-        self.text(self.member(index)?.1.descriptor.as_u16())
+        self.text(self.name_and_type(self.member(index)?.1)?.1)
+    }
+
+    /// Whether a method loads something by name, to judge by the method's own name.
+    #[inline]
+    pub fn is_load(&self, method: u16) -> Result<bool, Doubt> {
+        let known = self.memos.get(usize::from(method)).and_then(|memo| memo.is_load.get());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let name = self.utf8(self.member_name(method)?)?;
+        let is_load = std::str::from_utf8(name).is_ok_and(|name| loaded_by(name).is_some());
+        self.memos[usize::from(method)].is_load.set(Some(is_load));
+        Ok(is_load)
     }
 
     /// Bootstrap method and arguments of a dynamic call.
-    pub fn bootstrap(&self, index: u16) -> Result<(u16, &[u16]), Doubt> {
-        let number = match self.item(index)? {
-            Item::InvokeDynamic(call) => call.bootstrap_method_attr,
-            Item::Dynamic(constant) => constant.bootstrap_method_attr,
-            _ => return doubt("a constant that should be a dynamic call is not"),
-        };
-        match self.bootstraps.get(number as usize) {
-            Some((method, arguments)) => Ok((*method, arguments)),
+    pub fn bootstrap(&self, index: u16) -> Result<(u16, Numbers<'c>), Doubt> {
+        let (bootstrap, _) = self.dynamic(index)?;
+        match self.bootstraps.get(usize::from(bootstrap)) {
+            Some(&found) => Ok(found),
             None => doubt("a dynamic call has no bootstrap method"),
         }
     }
 
     /// The text constant that is the descriptor of a dynamic call or constant.
     pub fn dynamic_descriptor(&self, index: u16) -> Result<u16, Doubt> {
-        let name_and_type = match self.item(index)? {
-            Item::InvokeDynamic(call) => call.name_and_type,
-            Item::Dynamic(constant) => constant.name_and_type,
-            _ => return doubt("a constant that should be a dynamic call is not"),
-        };
-        Ok(self.pool.get(name_and_type)?.descriptor.as_u16())
+        Ok(self.name_and_type(self.dynamic(index)?.1)?.1)
     }
 
-    /// Writes the digest of what a constant says; most constants are used often.
+    fn dynamic(&self, index: u16) -> Result<(u16, u16), Doubt> {
+        match self.item(index)? {
+            Constant::Dynamic { bootstrap, name_and_type, .. } => Ok((bootstrap, name_and_type)),
+            _ => doubt("a constant that should be a dynamic call is not"),
+        }
+    }
+
+    /// Writes the digest of what a constant says.
+    #[inline]
     pub fn spell(&self, index: u16, out: &mut Vec<u8>) -> Result<(), Doubt> {
-        let known = self.spelt.borrow().get(index as usize).copied().flatten();
-        let digest = match known {
-            Some(digest) => digest,
-            None => {
-                let mut spelling = Vec::new();
-                self.spell_deep(index, &mut spelling, 0)?;
-                let digest = Digest::of(SPELLING, &spelling).to_bytes();
-                let mut spelt = self.spelt.borrow_mut();
-                if spelt.len() <= index as usize {
-                    spelt.resize(index as usize + 1, None);
-                }
-                spelt[index as usize] = Some(digest);
-                digest
-            }
-        };
-        out.extend_from_slice(&digest);
+        out.extend_from_slice(&self.spelling(index)?.to_bytes());
         Ok(())
     }
 
-    fn spell_deep(&self, index: u16, out: &mut Vec<u8>, depth: usize) -> Result<(), Doubt> {
-        if depth > DEEPEST || out.len() > LONGEST {
+    /// The digest of what a constant says.
+    #[inline]
+    pub fn spelling(&self, index: u16) -> Result<Digest, Doubt> {
+        self.spelling_at(index, 0)
+    }
+
+    /// Every constant is spelt once: what others say of it is part of their spelling by its digest.
+    #[inline]
+    fn spelling_at(&self, index: u16, depth: usize) -> Result<Digest, Doubt> {
+        match self.memos.get(usize::from(index)) {
+            Some(memo) if memo.spelt.get() != Digest::default() => Ok(memo.spelt.get()),
+            Some(memo) => {
+                let digest = self.spell_anew(index, depth)?;
+                memo.spelt.set(digest);
+                Ok(digest)
+            }
+            None => doubt("a constant is missing"),
+        }
+    }
+
+    fn spell_anew(&self, index: u16, depth: usize) -> Result<Digest, Doubt> {
+        if depth > DEEPEST {
             return doubt("its constants refer to each other without end");
         }
-        let spell = |index: u16, out: &mut Vec<u8>| self.spell_deep(index, out, depth + 1);
-        match self.item(index)? {
-            Item::Class(class) => spell_part(b'c', self.utf8(class.name.as_u16())?, out),
-            Item::String(string) => spell_part(b's', self.utf8(string.string.as_u16())?, out),
-            Item::Utf8(utf8) => spell_part(b'u', utf8.content.as_bytes(), out),
-            Item::MethodType(kind) => spell_part(b't', self.utf8(kind.descriptor.as_u16())?, out),
-            Item::Module(module) => spell_part(b'm', self.utf8(module.name.as_u16())?, out),
-            Item::Package(package) => spell_part(b'p', self.utf8(package.name.as_u16())?, out),
-            Item::Integer(number) => spell_part(b'i', &number.value.to_be_bytes(), out),
-            Item::Long(number) => spell_part(b'l', &number.value.to_be_bytes(), out),
-            Item::Float(number) => spell_part(b'f', &number.value.to_bits().to_be_bytes(), out),
-            Item::Double(number) => spell_part(b'd', &number.value.to_bits().to_be_bytes(), out),
-            Item::NameAndType(pair) => {
-                spell_part(b'n', self.utf8(pair.name.as_u16())?, out);
-                spell_part(b't', self.utf8(pair.descriptor.as_u16())?, out);
+        let spelling = |index: u16| self.spelling_at(index, depth + 1);
+        Ok(match self.item(index)? {
+            Constant::Text(text) => Digest::of(TEXT, text),
+            Constant::Number(tag, number) => tagged(NUMBER, tag, number),
+            Constant::Class(name) => Digest::of(CLASS, self.utf8(name)?),
+            Constant::String(text) => Digest::of(STRING, self.utf8(text)?),
+            Constant::MethodType(descriptor) => Digest::of(METHOD_TYPE, self.utf8(descriptor)?),
+            Constant::Place(tag, name) => tagged(PLACE, tag, self.utf8(name)?),
+            Constant::NameAndType { name, descriptor } => {
+                pair(NAME_AND_TYPE, 0, spelling(name)?, spelling(descriptor)?)
             }
-            Item::FieldRef(field) => {
-                out.push(b'F');
-                spell(field.class.as_u16(), out)?;
-                spell(field.name_and_type.as_u16(), out)?;
+            Constant::Member { tag, class, name_and_type } => {
+                pair(MEMBER, tag, spelling(class)?, spelling(name_and_type)?)
             }
-            Item::MethodRef(method) => {
-                out.push(b'M');
-                spell(method.class.as_u16(), out)?;
-                spell(method.name_and_type.as_u16(), out)?;
+            Constant::MethodHandle { kind, reference } => {
+                tagged(METHOD_HANDLE, kind, &spelling(reference)?.to_bytes())
             }
-            Item::InterfaceMethodRef(method) => {
-                out.push(b'I');
-                spell(method.class.as_u16(), out)?;
-                spell(method.name_and_type.as_u16(), out)?;
+            Constant::Dynamic { tag, name_and_type, .. } => {
+                let (method, arguments) = self.bootstrap(index)?;
+                let mut parts = vec![tag];
+                for part in [name_and_type, method].into_iter().chain(arguments.iter()) {
+                    parts.extend_from_slice(&spelling(part)?.to_bytes());
+                }
+                Digest::of(DYNAMIC, &parts)
             }
-            Item::MethodHandle(handle) => {
-                out.push(b'H');
-                out.extend_from_slice(format!("{:?}", handle.kind).as_bytes());
-                spell(handle.reference.as_u16(), out)?;
-            }
-            Item::Dynamic(constant) => {
-                out.push(b'D');
-                spell(constant.name_and_type.as_u16(), out)?;
-                self.spell_bootstrap(index, out, depth)?;
-            }
-            Item::InvokeDynamic(call) => {
-                out.push(b'V');
-                spell(call.name_and_type.as_u16(), out)?;
-                self.spell_bootstrap(index, out, depth)?;
-            }
-        }
-        Ok(())
+        })
     }
+}
 
-    fn spell_bootstrap(&self, index: u16, out: &mut Vec<u8>, depth: usize) -> Result<(), Doubt> {
-        let (method, arguments) = self.bootstrap(index)?;
-        self.spell_deep(method, out, depth + 1)?;
-        for &argument in arguments {
-            self.spell_deep(argument, out, depth + 1)?;
-        }
-        out.push(b'.');
-        Ok(())
-    }
+fn tagged(domain: Domain, tag: u8, part: &[u8]) -> Digest {
+    let mut parts = Vec::with_capacity(part.len() + 1);
+    parts.push(tag);
+    parts.extend_from_slice(part);
+    Digest::of(domain, &parts)
+}
+
+fn pair(domain: Domain, tag: u8, first: Digest, second: Digest) -> Digest {
+    let mut parts = [tag; 33];
+    parts[1..17].copy_from_slice(&first.to_bytes());
+    parts[17..].copy_from_slice(&second.to_bytes());
+    Digest::of(domain, &parts)
 }
 
 pub(crate) fn spell_part(tag: u8, part: &[u8], out: &mut Vec<u8>) {
@@ -252,30 +245,48 @@ pub(crate) fn spell_part(tag: u8, part: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(part);
 }
 
-/// The class of a class constant: `p/C`, `[Lp/C;`, `[I`.
-fn class_of(constant: &str) -> String {
-    let element = constant.trim_start_matches('[');
-    if element.len() == constant.len() {
-        return constant.replace('/', ".");
+/// The class in a class constant's text: `p/C` of `[Lp/C;`, nothing of `[I`.
+pub(crate) fn element_of(text: &[u8]) -> &[u8] {
+    let dimensions = text.iter().take_while(|&&byte| byte == b'[').count();
+    match &text[dimensions..] {
+        name if dimensions == 0 => name,
+        [b'L', name @ .., b';'] | [b'L', name @ ..] => name,
+        _ => &[],
     }
-    element.strip_prefix('L').map_or_else(String::new, |name| name.trim_end_matches(';').replace('/', "."))
 }
 
-/// Every class that a descriptor or a generic signature speaks of: `(Lp/C;I)Lp/D<TT;>.E;`.
-pub(crate) fn classes_in(signature: &str, found: &mut impl FnMut(String)) {
+/// Every class that a descriptor or a generic signature speaks of, with slashes: `(Lp/C;I)Lp/D<TT;>.E;`.
+pub(crate) fn classes_in(signature: &[u8], found: &mut impl FnMut(&[u8])) {
+    if signature.contains(&b'<') {
+        let text = String::from_utf8_lossy(signature);
+        return generic_classes_in(&text, &mut |name| found(name.as_bytes()));
+    }
+    let mut rest = signature;
+    while let Some(start) = rest.iter().position(|&byte| matches!(byte, b'L' | b'T')) {
+        let is_class = rest[start] == b'L';
+        rest = &rest[start + 1..];
+        let Some(end) = rest.iter().position(|&byte| byte == b';') else { break };
+        if is_class {
+            found(&rest[..end]);
+        }
+        rest = &rest[end + 1..];
+    }
+}
+
+fn generic_classes_in(signature: &str, found: &mut impl FnMut(&str)) {
     let mut open: Vec<String> = Vec::new();
     let mut chars = signature.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
         match c {
             'L' => {
                 let end = name_end(signature, start + 1);
-                open.push(signature[start + 1..end].replace('/', "."));
+                open.push(signature[start + 1..end].to_string());
                 skip_to(&mut chars, end);
             }
             '.' if !open.is_empty() => {
                 let end = name_end(signature, start + 1);
                 if let Some(outer) = open.last_mut() {
-                    found(outer.clone());
+                    found(outer);
                     outer.push('$');
                     outer.push_str(&signature[start + 1..end]);
                 }
@@ -283,7 +294,7 @@ pub(crate) fn classes_in(signature: &str, found: &mut impl FnMut(String)) {
             }
             ';' => {
                 if let Some(name) = open.pop() {
-                    found(name);
+                    found(&name);
                 }
             }
             'T' => skip_to(
@@ -332,7 +343,8 @@ mod tests {
 
     fn classes(signature: &str) -> Vec<String> {
         let mut found = Vec::new();
-        classes_in(signature, &mut |name| found.push(name));
+        let mut add = |name: &[u8]| found.push(String::from_utf8_lossy(name).replace('/', "."));
+        classes_in(signature.as_bytes(), &mut add);
         found.sort();
         found
     }

@@ -4,24 +4,24 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fewer_core::{Digest, DigestBuilder, Domain, ElementId, GraphBuilder, Mapping, TestId, TestNode};
+use fewer_core::{Digest, DigestBuilder, Domain, ElementId, GraphBuilder, Mapping, TestNode};
 
 use crate::naming::{Named, Naming, ResourceNames, ResourceUsers};
 use crate::program::{Analysed, Dependencies, InputKind, Options, Program, Reflection};
 use crate::summary::{ClassSummary, ClassTraits, LoadedKind, LoadedName, Unknown, package_of};
-use crate::test_classes::test_classes;
+use crate::test_classes::TestClass;
 
 const CLASS: Domain = Domain::new("java.class");
 const INPUT: Domain = Domain::new("java.input");
 const GROUP: Domain = Domain::new("java.group");
 
-pub(crate) fn class_graph(program: &Program, options: Options) -> Analysed {
+pub(crate) fn class_graph(program: &Program, options: Options, tests: Vec<TestClass>) -> Analysed {
     let mut builder = Builder::new(program, options);
     for index in 0..program.classes.len() as u32 {
         builder.connect(index);
     }
     builder.connect_inputs();
-    builder.add_tests();
+    builder.add_tests(tests);
     builder.finish()
 }
 
@@ -256,14 +256,13 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn add_tests(&mut self) {
-        let classes = &self.program.classes;
-        for test in test_classes(classes) {
-            let class = &classes[test.class];
+    fn add_tests(&mut self, tests: Vec<TestClass>) {
+        for test in tests {
+            let class = &self.program.classes[test.class];
             let mut roots: Vec<ElementId> = test.nest.iter().map(|&index| ElementId(index as u32)).collect();
             roots.push(self.modules[&*class.module]);
             self.graph.test(TestNode {
-                id: TestId::new(&*class.module, &class.summary.name),
+                id: test.id,
                 roots,
                 mapping: Mapping::Mapped,
                 disabled: test.is_disabled,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
@@ -65,6 +65,8 @@ pub enum ClassPathError {
 #[derive(Clone, Debug, Default)]
 pub struct ClassPath {
     pub classes: Vec<Class>,
+    /// Under which the cache keeps each of them; empty if it keeps nothing.
+    pub keys: Vec<Digest>,
     pub resources: Vec<Input>,
     /// How many class files were read rather than taken from the cache.
     pub files_read: usize,
@@ -72,6 +74,9 @@ pub struct ClassPath {
 
 /// Larger entries of jars are not classes, and may be made to exhaust memory.
 const LARGEST_ENTRY: u64 = 64 << 20;
+
+/// So many files are held in memory at once.
+const BATCH: usize = 512;
 
 struct Found {
     /// Below the root, with `/`.
@@ -83,18 +88,35 @@ struct Found {
 pub fn read_class_path(roots: &[ClassRoot], cache: &dyn SummaryCache) -> Result<ClassPath, ClassPathError> {
     let mut class_path = ClassPath::default();
     for root in roots {
-        let mut found = if root.path.is_dir() { directory(&root.path)? } else { jar(&root.path)? };
-        found.sort_by(|a, b| a.path.cmp(&b.path));
-        let module: Arc<str> = root.module.as_str().into();
+        if root.path.is_dir() {
+            for paths in directory(&root.path)?.chunks(BATCH) {
+                let found: Result<Vec<Found>, _> =
+                    paths.par_iter().map(|path| file(&root.path, path)).collect();
+                class_path.add(root, found?, cache);
+            }
+        } else {
+            class_path.add(root, jar(&root.path)?, cache);
+        }
+    }
+    Ok(class_path)
+}
+
+impl ClassPath {
+    /// Files of one root, sorted.
+    fn add(&mut self, root: &ClassRoot, found: Vec<Found>, cache: &dyn SummaryCache) {
+        let module: Arc<str> = match self.classes.last() {
+            Some(last) if *last.module == *root.module => Arc::clone(&last.module),
+            Some(_) | None => root.module.as_str().into(),
+        };
         let (files, resources): (Vec<Found>, Vec<Found>) =
             found.into_iter().partition(|file| file.path.ends_with(".class"));
         let files: Vec<Found> = files.into_iter().filter(|file| !is_other_version(&file.path)).collect();
-        class_path.resources.extend(resources.into_iter().map(|file| resource(root, &file)));
-        let summaries = summaries(&files, cache, &mut class_path.files_read);
+        self.resources.extend(resources.into_iter().map(|file| resource(root, &file)));
+        let (summaries, keys) = summaries(&files, cache, &mut self.files_read);
+        self.keys.extend(keys);
         let classes = summaries.into_iter().map(|summary| Class { module: Arc::clone(&module), summary });
-        class_path.classes.extend(classes);
+        self.classes.extend(classes);
     }
-    Ok(class_path)
 }
 
 /// Copies for other versions of Java in a jar of several: they count as resources do.
@@ -111,18 +133,26 @@ fn resource(root: &ClassRoot, file: &Found) -> Input {
     }
 }
 
-fn summaries(files: &[Found], cache: &dyn SummaryCache, files_read: &mut usize) -> Vec<Arc<ClassSummary>> {
+fn summaries(
+    files: &[Found],
+    cache: &dyn SummaryCache,
+    files_read: &mut usize,
+) -> (Vec<Arc<ClassSummary>>, Vec<Digest>) {
+    if !cache.keeps() {
+        *files_read += files.len();
+        let read = |file: &Found| Arc::new(read_class(&file.bytes, &file.path));
+        return (files.par_iter().map(read).collect(), Vec::new());
+    }
     // The path names classes that cannot be read.
     let key = |file: &Found| {
         DigestBuilder::new(CLASS_FILE)
             .number(u64::from(CLASS_SUMMARY_VERSION))
             .text(&file.path)
-            .bytes(&file.bytes)
+            .digest(Digest::of(CLASS_FILE, &file.bytes))
             .finish()
     };
     let keys: Vec<Digest> = files.par_iter().map(key).collect();
     let cached = cache.load(CLASS_KIND, &keys);
-    let keeps = cache.keeps();
     let read: Vec<(Arc<ClassSummary>, Option<Vec<u8>>)> = files
         .par_iter()
         .zip(&keys)
@@ -130,31 +160,26 @@ fn summaries(files: &[Found], cache: &dyn SummaryCache, files_read: &mut usize) 
             Some(summary) => (Arc::new(summary), None),
             None => {
                 let summary = read_class(&file.bytes, &file.path);
-                let encoded = if keeps { summary.encode() } else { Vec::new() };
+                let encoded = summary.encode();
                 (Arc::new(summary), Some(encoded))
             }
         })
         .collect();
     let mut fresh = Vec::new();
     let mut summaries = Vec::with_capacity(read.len());
-    for ((summary, encoded), key) in read.into_iter().zip(keys) {
+    for ((summary, encoded), &key) in read.into_iter().zip(&keys) {
         if let Some(encoded) = encoded {
             *files_read += 1;
             fresh.push((key, encoded));
         }
         summaries.push(summary);
     }
-    if keeps {
-        cache.save(CLASS_KIND, &fresh);
-    }
-    summaries
+    cache.save(CLASS_KIND, &fresh);
+    (summaries, keys)
 }
 
-fn directory(root: &Path) -> Result<Vec<Found>, ClassPathError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| ClassPathError::Unreadable { path, source }
-    };
+/// The files below a directory, sorted by path.
+fn directory(root: &Path) -> Result<Vec<PathBuf>, ClassPathError> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut open = vec![root.to_path_buf()];
     while let Some(directory) = open.pop() {
@@ -165,25 +190,29 @@ fn directory(root: &Path) -> Result<Vec<Found>, ClassPathError> {
             // A link to a directory above would never end.
             if kind.is_dir() {
                 open.push(path);
-            } else if path.is_file() {
+            } else if kind.is_file() || path.is_file() {
                 files.push(path);
             }
         }
     }
-    files
-        .into_par_iter()
-        .map(|path| {
-            let bytes = fs::read(&path).map_err(unreadable(&path))?;
-            let below = path.strip_prefix(root).unwrap_or(&path);
-            let segments: Vec<_> = below.iter().map(|segment| segment.to_string_lossy()).collect();
-            Ok(Found { path: segments.join("/"), bytes })
-        })
-        .collect()
+    files.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    Ok(files)
+}
+
+fn file(root: &Path, path: &Path) -> Result<Found, ClassPathError> {
+    let bytes = fs::read(path).map_err(unreadable(path))?;
+    let below = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+    let path = if MAIN_SEPARATOR == '/' { below.into_owned() } else { below.replace(MAIN_SEPARATOR, "/") };
+    Ok(Found { path, bytes })
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> ClassPathError {
+    let path = path.to_path_buf();
+    move |source| ClassPathError::Unreadable { path, source }
 }
 
 fn jar(path: &Path) -> Result<Vec<Found>, ClassPathError> {
-    let file =
-        File::open(path).map_err(|source| ClassPathError::Unreadable { path: path.to_path_buf(), source })?;
+    let file = File::open(path).map_err(unreadable(path))?;
     let broken = |source| ClassPathError::Jar { path: path.to_path_buf(), source };
     let mut archive = zip::ZipArchive::new(file).map_err(broken)?;
     let mut found = Vec::new();
@@ -201,5 +230,6 @@ fn jar(path: &Path) -> Result<Vec<Found>, ClassPathError> {
         }
         found.push(Found { path: name, bytes });
     }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }

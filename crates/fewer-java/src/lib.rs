@@ -8,7 +8,9 @@ mod broken_source;
 mod class_attributes;
 mod class_code;
 mod class_constants;
+mod class_file;
 mod class_graph;
+mod class_loads;
 pub mod class_path;
 pub mod class_reader;
 mod declarations;
@@ -25,12 +27,16 @@ mod source_summary;
 pub mod summary;
 mod syntax;
 mod test_classes;
+mod texts;
 mod transliteration;
 
 pub use class_path::{ClassPath, ClassPathError, ClassRoot, NoCache, SummaryCache, read_class_path};
 pub use class_reader::read_class;
-pub use program::{Analysed, Class, Dependencies, Input, InputKind, Level, Options, Program, Reflection};
+pub use program::{
+    Analysed, Class, Dependencies, Input, InputKind, Level, Options, Program, Reflection, ToldTest,
+};
 pub use source_facts::SourceFacts;
 pub use source_project::{SourceChange, SourceProject};
 pub use source_reader::{SourceReader, read_source};
 pub use summary::ClassSummary;
+pub use test_classes::suspected_tests;

@@ -7,20 +7,20 @@
 
 use std::collections::BTreeSet;
 
-use fewer_core::{Digest, DigestBuilder, Domain, ElementId, GraphBuilder, Mapping, TestId, TestNode};
+use fewer_core::{Digest, DigestBuilder, Domain, ElementId, GraphBuilder, Mapping, TestNode};
 use rayon::prelude::*;
 
 use crate::member_world::World;
 use crate::naming::Naming;
 use crate::program::{Analysed, Options, Program};
 use crate::summary::{ClassSummary, ClassTraits, LoadedKind, MemberTraits};
-use crate::test_classes::{TestClass, test_classes};
+use crate::test_classes::TestClass;
 
 const HEADER: Domain = Domain::new("java.member.header");
 const MEMBER: Domain = Domain::new("java.member");
 const INPUT: Domain = Domain::new("java.input");
 
-pub(crate) fn member_graph(program: &Program, options: Options) -> Analysed {
+pub(crate) fn member_graph(program: &Program, options: Options, tests: Vec<TestClass>) -> Analysed {
     let naming = Naming::new(program);
     let world = World::new(program, &naming, options);
     let mut graph = GraphBuilder::new();
@@ -40,7 +40,6 @@ pub(crate) fn member_graph(program: &Program, options: Options) -> Analysed {
     for input in &program.inputs {
         graph.element(&input.name, DigestBuilder::new(INPUT).text(&input.name).digest(input.digest).finish());
     }
-    let tests = test_classes(&program.classes);
     let nodes: Vec<TestNode> = tests.par_iter().map(|test| test_node(program, &world, test)).collect();
     for node in nodes {
         graph.test(node);
@@ -96,7 +95,7 @@ fn test_node(program: &Program, world: &World, test: &TestClass) -> TestNode {
     }
     reach.follow();
     TestNode {
-        id: TestId::new(&*class.module, &class.summary.name),
+        id: test.id.clone(),
         roots: reach.elements(),
         mapping: Mapping::Mapped,
         disabled: test.is_disabled,

@@ -287,7 +287,7 @@ impl<'p> WorldBuilder<'p> {
         let is_always = is_called_from_outside
             || traits.has(MemberTraits::INITIALISER.with(MemberTraits::CONSTRUCTOR))
             || CALLED_BY_LIBRARY.contains(&name)
-            || summary.texts_of(&member.annotations).any(|annotation| !is_benign(annotation));
+            || summary.texts_in(member.annotations).any(|annotation| !is_benign(annotation));
         let mut built = Member {
             class,
             is_always,
@@ -317,10 +317,10 @@ impl<'p> WorldBuilder<'p> {
         member: &'p MemberSummary,
         built: &mut Member,
     ) {
-        for name in summary.texts_of(&member.references) {
+        for name in summary.texts_in(member.references) {
             built.references.extend(self.naming.classes(name));
         }
-        for name in summary.texts_of(&member.creates) {
+        for name in summary.texts_in(member.creates) {
             built.creates.extend(self.naming.classes(name));
         }
         // A local or anonymous class may extend whatever is named here.
@@ -328,7 +328,7 @@ impl<'p> WorldBuilder<'p> {
         if has_body_class {
             built.creates.extend(&built.references);
         }
-        for &used in &member.uses {
+        for &used in summary.member_lists.uses(member.uses) {
             let (owner, name) = match used {
                 Use::On { owner, name } => (Some(summary.text(owner)), summary.text(name)),
                 Use::Own { name } | Use::Any { name } => (None, summary.text(name)),
@@ -358,7 +358,7 @@ impl<'p> WorldBuilder<'p> {
     }
 
     fn connect_hidden(&mut self, summary: &'p ClassSummary, member: &'p MemberSummary, built: &mut Member) {
-        for string in summary.texts_of(&member.strings) {
+        for string in summary.texts_in(member.strings) {
             // A string may name a member to reflection: `getMethod("size")`, `@MethodSource("p.C#sizes")`.
             let name = string.rsplit(['#', '.']).next().unwrap_or(string);
             let name = self.name(name);

@@ -2,6 +2,7 @@
 //! strings that may name something, and calls that load by name.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use tree_sitter::Node;
 
@@ -222,11 +223,99 @@ pub(crate) fn unquoted(literal: &str) -> &str {
 
 /// The pieces of a string that may name a class, a package or a resource.
 pub(crate) fn namable(text: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: char| match c.is_ascii() {
-        true => c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | '/' | '#' | '-'),
-        false => c.is_alphanumeric(),
-    };
-    let is_letter = |c: char| c.is_ascii_alphabetic() || (!c.is_ascii() && c.is_alphabetic());
-    text.split(move |c: char| !is_part(c))
-        .filter(move |piece| piece.len() >= 2 && piece.len() <= LONGEST_NAME && piece.contains(is_letter))
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let (piece, is_namable) = next_piece(&mut rest)?;
+            if is_namable {
+                return Some(piece);
+            }
+        }
+    })
+}
+
+/// The next piece without anything that names do not have, and whether it may be a name.
+fn next_piece<'t>(rest: &mut &'t str) -> Option<(&'t str, bool)> {
+    let bytes = rest.as_bytes();
+    let start = bytes.iter().position(|&byte| CLASSES[usize::from(byte)] != Class::Other)?;
+    let mut at = start;
+    let mut has_letter = false;
+    while let Some(&byte) = bytes.get(at) {
+        match CLASSES[usize::from(byte)] {
+            Class::Letter => has_letter = true,
+            Class::Part => {}
+            Class::Other => break,
+            Class::Foreign => {
+                let c = rest[at..].chars().next()?;
+                let (is_part, is_letter) = foreign(c);
+                if !is_part {
+                    break;
+                }
+                has_letter |= is_letter;
+                at += c.len_utf8() - 1;
+            }
+        }
+        at += 1;
+    }
+    let piece = &rest[start..at];
+    // A character that stopped it may be foreign.
+    let stopped = rest[at..].chars().next().map_or(0, char::len_utf8);
+    *rest = &rest[at + stopped..];
+    Some((piece, has_letter && (2..=LONGEST_NAME).contains(&piece.len())))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    /// Belongs to names, but a name has a letter.
+    Part,
+    Other,
+    /// The first byte of a character that is not of ASCII.
+    Foreign,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Foreign; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'0'..=b'9' | b'.' | b'_' | b'$' | b'/' | b'#' | b'-' => Class::Part,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Whether a character that is not of ASCII belongs to names, and whether it is a letter. Asked once per character:
+/// the tables of some programs hold all there are.
+fn foreign(c: char) -> (bool, bool) {
+    const ASKED: u8 = 4;
+    static KNOWN: [AtomicU8; 0x1_0000] = [const { AtomicU8::new(0) }; 0x1_0000];
+    let known = KNOWN.get(c as usize);
+    let mut bits = known.map_or(0, |known| known.load(Ordering::Relaxed));
+    if bits == 0 {
+        bits = ASKED | u8::from(c.is_alphanumeric()) | u8::from(c.is_alphabetic()) << 1;
+        if let Some(known) = known {
+            known.store(bits, Ordering::Relaxed);
+        }
+    }
+    (bits & 1 != 0, bits & 2 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_fall_into_pieces_that_may_name_something() {
+        let of = |text| namable(text).collect::<Vec<&str>>();
+        assert_eq!(of("load p.C$N, then \"a/b.txt\"!"), ["load", "p.C$N", "then", "a/b.txt"]);
+        assert_eq!(of("1.2 x 34 #-"), [""; 0]);
+        assert_eq!(of("p.Größe。p.名前\u{1F600}ab 12"), ["p.Größe", "p.名前", "ab"]);
+        assert_eq!(of("。"), [""; 0]);
+        let (longest, longer) = ("a".repeat(260), "a".repeat(261));
+        assert_eq!(of(&format!("{longest} {longer}")), [longest.as_str()]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What strings can name at run time: classes, packages and resources of the program. Hidden references, that
 //! is; which classes hold which strings is known to the summaries.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
@@ -16,6 +17,8 @@ pub(crate) struct Naming<'p> {
     /// Nested classes with dots, as source writes them: `p.C.N`.
     by_dotted: HashMap<String, Vec<u32>>,
     packages: BTreeMap<&'p str, Vec<u32>>,
+    /// Every class by its name, and nested ones with dots as well, sorted.
+    sorted: Vec<(Cow<'p, str>, u32)>,
     /// First segments of package names: most strings name nothing and are told by them.
     roots: HashSet<&'p str>,
 }
@@ -34,18 +37,23 @@ impl<'p> Naming<'p> {
             by_name: HashMap::with_capacity_and_hasher(program.classes.len(), Default::default()),
             by_dotted: HashMap::default(),
             packages: BTreeMap::new(),
+            sorted: Vec::with_capacity(program.classes.len()),
             roots: HashSet::new(),
         };
         for (index, class) in program.classes.iter().enumerate() {
             let name = class.summary.name.as_str();
             let index = index as u32;
             naming.by_name.entry(name).or_default().push(index);
+            naming.sorted.push((name.into(), index));
             if name.contains('$') {
-                naming.by_dotted.entry(name.replace('$', ".")).or_default().push(index);
+                let dotted = name.replace('$', ".");
+                naming.sorted.push((dotted.clone().into(), index));
+                naming.by_dotted.entry(dotted).or_default().push(index);
             }
             naming.packages.entry(package_of(name)).or_default().push(index);
             naming.roots.insert(name.split('.').next().unwrap_or(name));
         }
+        naming.sorted.sort_unstable();
         naming
     }
 
@@ -56,7 +64,7 @@ impl<'p> Naming<'p> {
     /// A class by any of its spellings: `p.C$N`, `p.C.N`, `p/C`, `p.C#method`, `p/C.class`, `p.C.member`.
     pub fn named<'a>(&'a self, string: &'a str) -> Option<Named<'a>> {
         let string = string.trim_start_matches('[').split('#').next().unwrap_or("");
-        let dotted: std::borrow::Cow<'a, str> = match string.contains('/') {
+        let dotted: Cow<'a, str> = match string.contains('/') {
             true => string.trim_matches('/').replace('/', ".").into(),
             false => string.into(),
         };
@@ -117,11 +125,12 @@ impl<'p> Naming<'p> {
     pub fn classes_with_prefix(&self, prefix: &str) -> Vec<u32> {
         let prefix = prefix.trim_start_matches('[').replace('/', ".");
         let prefix = prefix.trim_start_matches('.');
-        let begins = |name: &str| {
-            name.starts_with(prefix) || name.contains('$') && name.replace('$', ".").starts_with(prefix)
-        };
-        let classes = self.program.classes.iter().enumerate();
-        classes.filter(|(_, class)| begins(&class.summary.name)).map(|(index, _)| index as u32).collect()
+        let start = self.sorted.partition_point(|(name, _)| &**name < prefix);
+        let begin = self.sorted[start..].iter().take_while(|(name, _)| name.starts_with(prefix));
+        let mut classes: Vec<u32> = begin.map(|&(_, index)| index).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
     }
 
     /// Whether the name of something loaded is a string constant, which then names it by itself.

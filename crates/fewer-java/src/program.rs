@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use fewer_core::{Digest, Graph};
+use fewer_core::{Digest, Graph, TestId};
+use serde::{Deserialize, Serialize};
 
 use crate::class_graph::class_graph;
 use crate::member_graph::member_graph;
 use crate::summary::ClassSummary;
+use crate::test_classes::test_classes;
 
 /// A class and the module it belongs to.
 #[derive(Clone, Debug)]
@@ -17,7 +19,7 @@ pub struct Class {
 }
 
 /// Which references count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Dependencies {
     /// FEST: hidden references too: names in strings, what is loaded by computed names, services, resources.
     #[default]
@@ -27,7 +29,7 @@ pub enum Dependencies {
 }
 
 /// What the elements are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Level {
     #[default]
     Class,
@@ -36,7 +38,7 @@ pub enum Level {
 }
 
 /// What a call like `Class.forName(name)` can load when the name is computed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Reflection {
     /// Any class of the project.
     #[default]
@@ -46,7 +48,7 @@ pub enum Reflection {
     Named,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Options {
     pub dependencies: Dependencies,
     pub level: Level,
@@ -54,7 +56,7 @@ pub struct Options {
 }
 
 /// Something that is not a class and that tests depend on.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Input {
     /// As people know it: a path, `JDK`...
     pub name: String,
@@ -64,7 +66,7 @@ pub struct Input {
     pub module: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum InputKind {
     /// A file on the class path, or one that tests read: used by the classes whose string constants name it, by
     /// all tests of the module if none does.
@@ -96,6 +98,14 @@ pub struct Program {
     pub inputs: Vec<Input>,
 }
 
+/// A test of which nothing in its classes tells that it is one: somebody else knows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToldTest {
+    pub id: TestId,
+    /// Indexes of its classes; what is nested in them counts too.
+    pub classes: Vec<u32>,
+}
+
 /// The graph of a program, and what could not be seen, in words.
 #[derive(Clone, Debug)]
 pub struct Analysed {
@@ -105,9 +115,15 @@ pub struct Analysed {
 
 impl Program {
     pub fn analyse(&self, options: Options) -> Analysed {
+        self.analyse_told(options, &[])
+    }
+
+    /// With tests that cannot be seen beside those that can.
+    pub fn analyse_told(&self, options: Options, told: &[ToldTest]) -> Analysed {
+        let tests = test_classes(&self.classes, told);
         match options.level {
-            Level::Class => class_graph(self, options),
-            Level::Member => member_graph(self, options),
+            Level::Class => class_graph(self, options, tests),
+            Level::Member => member_graph(self, options, tests),
         }
     }
 }

@@ -5,10 +5,10 @@
 use fewer_core::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{ClassTraits, LoadedKind, MemberTraits, TextId, decode, encode};
+use crate::summary::{ClassTraits, LoadedKind, MemberTraits, TextId, TextList, decode, encode};
 
 /// Raise when the reader gives other facts for the same bytes: cached ones are then read anew.
-pub const SOURCE_FACTS_VERSION: u32 = 1;
+pub const SOURCE_FACTS_VERSION: u32 = 2;
 
 /// `import [static] name[.*];`
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ pub struct TypeFacts {
 /// Everything about one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SourceFacts {
-    pub texts: Vec<String>,
+    pub texts: TextList,
     pub package: String,
     pub imports: Vec<Import>,
     pub types: Vec<TypeFacts>,
@@ -96,7 +96,7 @@ pub struct SourceFacts {
 
 impl SourceFacts {
     pub fn text(&self, id: TextId) -> &str {
-        self.texts.get(id as usize).map_or("", String::as_str)
+        self.texts.get(id)
     }
 
     pub fn encode(&self) -> Vec<u8> {

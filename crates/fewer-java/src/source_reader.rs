@@ -419,7 +419,7 @@ impl<'s> Walk<'s> {
             && member.has_string
             && !member.has_effect
             && facts.traits.has(MemberTraits::STATIC);
-        let has_several = self.texts.list[facts.key as usize].contains(',');
+        let has_several = self.texts.list[facts.key].contains(',');
         facts.traits = facts
             .traits
             .when(is_field && (member.has_effect || has_several), MemberTraits::INITIALISER)
@@ -440,8 +440,8 @@ impl<'s> Walk<'s> {
         let lists = [&mentions.types, &mentions.expressions, &mentions.own];
         let mut used: Vec<usize> = Vec::new();
         for &text in lists.into_iter().flatten().chain(owners) {
-            let text = &self.texts.list[text as usize];
-            let first = text.split_once('.').map_or(text.as_str(), |(first, _)| first);
+            let text = &self.texts.list[text];
+            let first = text.split_once('.').map_or(text, |(first, _)| first);
             used.extend(self.imported.get(first).into_iter().flatten());
         }
         used.sort_unstable();

@@ -7,7 +7,7 @@ use fewer_core::{DigestBuilder, Domain};
 
 use crate::declarations::{Declarations, DeclaringFile, Resolved, TypeKey};
 use crate::source_facts::{Argument, Load, MemberFacts, Mentions};
-use crate::summary::{ClassSummary, LoadedName, MemberSummary, TextId, Texts, Unknown, Use};
+use crate::summary::{ClassSummary, LoadedName, MemberLists, MemberSummary, TextId, Texts, Unknown, Use};
 
 const CLASS: Domain = Domain::new("java.source.class");
 
@@ -33,6 +33,7 @@ pub(crate) fn summarise(declarations: &Declarations, file: u32) -> Vec<ClassSumm
             wildcard_owners: &wildcard_owners,
             known: HashMap::new(),
             texts: Texts::default(),
+            member_lists: MemberLists::default(),
         };
         scope.summarise()
     });
@@ -49,6 +50,7 @@ struct Scope<'d> {
     wildcard_owners: &'d [TypeKey],
     known: HashMap<TextId, Resolved>,
     texts: Texts,
+    member_lists: MemberLists,
 }
 
 impl<'d> Scope<'d> {
@@ -104,6 +106,7 @@ impl<'d> Scope<'d> {
             header: declared.header,
             header_references: self.texts.sorted(header),
             members,
+            member_lists: self.member_lists,
             notes: Vec::new(),
             name,
             texts: self.texts.list,
@@ -122,16 +125,20 @@ impl<'d> Scope<'d> {
         let annotations = self.external_names(&member.annotations, Some(self.index));
         let strings: Vec<&str> = member.mentions.strings.iter().map(|&id| facts.text(id)).collect();
         let unknowns = member.mentions.loads.iter().map(|load| self.unknown(load)).collect();
+        let annotations: Vec<TextId> = annotations.iter().map(|name| self.texts.id(name)).collect();
+        let references = self.texts.sorted(classes.iter().copied());
+        let (creates, strings) = (self.texts.sorted(creates), self.texts.sorted(strings));
+        let lists = &mut self.member_lists;
         let summary = MemberSummary {
             name: self.texts.id(facts.text(member.name)),
             key: self.texts.id(facts.text(member.key)),
             content: member.content,
             traits: member.traits,
-            annotations: annotations.iter().map(|name| self.texts.id(name)).collect(),
-            references: self.texts.sorted(classes.iter().copied()),
-            creates: self.texts.sorted(creates),
-            uses,
-            strings: self.texts.sorted(strings),
+            annotations: lists.add(annotations),
+            references: lists.add(references),
+            creates: lists.add(creates),
+            uses: lists.add_uses(&uses),
+            strings: lists.add(strings),
             unknowns,
         };
         (summary, classes)

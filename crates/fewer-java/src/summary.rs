@@ -2,17 +2,14 @@
 //! members. Names are binary names (`p.C$N`); whether they exist in the project is decided when the graph is
 //! made. The stored form is versioned.
 
-use std::hash::BuildHasher;
-
 use fewer_core::Digest;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
-/// Raise when the class reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const CLASS_SUMMARY_VERSION: u32 = 1;
+pub(crate) use crate::texts::Texts;
+pub use crate::texts::{TextId, TextList};
 
-/// An index into the texts of one summary or one file's facts.
-pub type TextId = u32;
+/// Raise when the class reader gives other summaries for the same bytes: cached ones are then read anew.
+pub const CLASS_SUMMARY_VERSION: u32 = 2;
 
 /// What a class is, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -133,14 +130,56 @@ pub struct MemberSummary {
     pub key: TextId,
     pub content: Digest,
     pub traits: MemberTraits,
-    pub annotations: Vec<TextId>,
+    pub annotations: List,
     /// Classes it names in any way.
-    pub references: Vec<TextId>,
+    pub references: List,
     /// Classes of which it makes objects, or that it hands to reflection.
-    pub creates: Vec<TextId>,
-    pub uses: Vec<Use>,
-    pub strings: Vec<TextId>,
+    pub creates: List,
+    pub uses: List,
+    pub strings: List,
     pub unknowns: Vec<Unknown>,
+}
+
+/// Where a list of a member starts and ends among the lists of its class: members are many, and most lists short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct List {
+    start: u32,
+    end: u32,
+}
+
+/// The lists of all members of a class, one behind the other.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MemberLists {
+    ids: Vec<TextId>,
+    uses: Vec<Use>,
+}
+
+impl MemberLists {
+    pub fn add(&mut self, ids: impl IntoIterator<Item = TextId>) -> List {
+        let start = self.ids.len() as u32;
+        self.ids.extend(ids);
+        List { start, end: self.ids.len() as u32 }
+    }
+
+    pub fn add_uses(&mut self, uses: &[Use]) -> List {
+        let start = self.uses.len() as u32;
+        self.uses.extend_from_slice(uses);
+        List { start, end: self.uses.len() as u32 }
+    }
+
+    /// Empty where there is none: places may come from a damaged store.
+    pub fn ids(&self, list: List) -> &[TextId] {
+        self.ids.get(list.start as usize..list.end as usize).unwrap_or_default()
+    }
+
+    pub fn uses(&self, list: List) -> &[Use] {
+        self.uses.get(list.start as usize..list.end as usize).unwrap_or_default()
+    }
+
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.uses.clear();
+    }
 }
 
 /// One class: a node of the class graph.
@@ -148,13 +187,13 @@ pub struct MemberSummary {
 pub struct ClassSummary {
     /// Binary name, `p.C$N`.
     pub name: String,
-    pub texts: Vec<String>,
+    pub texts: TextList,
     pub content: Digest,
     pub traits: ClassTraits,
     /// The class it is declared in.
     pub outer: Option<TextId>,
     pub supers: Vec<TextId>,
-    /// Every class it names, members included; sorted by text.
+    /// Every class it names, members included; each once.
     pub references: Vec<TextId>,
     /// String constants that may name a class, a package or a resource.
     pub strings: Vec<TextId>,
@@ -168,17 +207,23 @@ pub struct ClassSummary {
     pub header: Digest,
     pub header_references: Vec<TextId>,
     pub members: Vec<MemberSummary>,
+    pub member_lists: MemberLists,
     /// What could not be read, in words.
     pub notes: Vec<String>,
 }
 
 impl ClassSummary {
     pub fn text(&self, id: TextId) -> &str {
-        self.texts.get(id as usize).map_or("", String::as_str)
+        self.texts.get(id)
     }
 
     pub fn texts_of<'a>(&'a self, ids: &'a [TextId]) -> impl Iterator<Item = &'a str> {
         ids.iter().map(|&id| self.text(id))
+    }
+
+    /// The texts of a member's list.
+    pub fn texts_in(&self, list: List) -> impl Iterator<Item = &str> {
+        self.texts_of(self.member_lists.ids(list))
     }
 
     pub fn encode(&self) -> Vec<u8> {
@@ -222,38 +267,6 @@ pub(crate) fn decode<T: for<'de> Deserialize<'de>>(version: u32, bytes: &[u8]) -
     }
 }
 
-/// Gives each text one number.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    /// By the text's hash, or the next free number after it: the texts themselves are kept only once.
-    ids: FxHashMap<u64, TextId>,
-    pub list: Vec<String>,
-}
-
-impl Texts {
-    pub fn id(&mut self, text: &str) -> TextId {
-        let mut hash = FxBuildHasher.hash_one(text);
-        while let Some(&id) = self.ids.get(&hash) {
-            if self.list[id as usize] == text {
-                return id;
-            }
-            hash = hash.wrapping_add(1);
-        }
-        let id = self.list.len() as TextId;
-        self.list.push(text.to_string());
-        self.ids.insert(hash, id);
-        id
-    }
-
-    /// The numbers of some texts, sorted by text and without repetitions.
-    pub fn sorted<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Vec<TextId> {
-        let mut sorted: Vec<&str> = texts.into_iter().collect();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.into_iter().map(|text| self.id(text)).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,7 +286,8 @@ mod tests {
 
     #[test]
     fn a_summary_round_trips_and_another_version_is_not_read() {
-        let summary = ClassSummary { name: "p.C".into(), texts: vec!["p.D".into()], ..Default::default() };
+        let summary =
+            ClassSummary { name: "p.C".into(), texts: ["p.D"].into_iter().collect(), ..Default::default() };
         let encoded = summary.encode();
         assert_eq!(ClassSummary::decode(&encoded), Some(summary));
         assert_eq!(ClassSummary::decode(&encoded[..encoded.len() - 1]), None);

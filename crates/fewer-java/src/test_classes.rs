@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::program::Class;
+use fewer_core::TestId;
+
+use crate::program::{Class, ToldTest};
 use crate::summary::{ClassSummary, ClassTraits, MemberSummary, MemberTraits, top_level_of};
 
 /// Annotations on methods (and TestNG's on classes) that make tests, by simple name.
@@ -34,6 +36,7 @@ const DISABLING_ANNOTATIONS: &[&str] = &["Disabled", "Ignore"];
 /// A test class, as build tools know it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TestClass {
+    pub id: TestId,
     /// Index of the top-level class.
     pub class: usize,
     /// Indexes of it and of all classes nested in it.
@@ -41,13 +44,10 @@ pub(crate) struct TestClass {
     pub is_disabled: bool,
 }
 
-/// All test classes, in the order of the classes.
-pub(crate) fn test_classes(classes: &[Class]) -> Vec<TestClass> {
+/// All test classes, in the order of the classes, then those that are only told.
+pub(crate) fn test_classes(classes: &[Class], told: &[ToldTest]) -> Vec<TestClass> {
     let detector = Detector::new(classes);
-    let mut nests: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-    for (index, class) in classes.iter().enumerate() {
-        nests.entry((&class.module, top_level_of(&class.summary.name))).or_default().push(index);
-    }
+    let nests = nests(classes);
     let mut found = Vec::new();
     for (index, class) in classes.iter().enumerate() {
         let summary = &class.summary;
@@ -57,13 +57,62 @@ pub(crate) fn test_classes(classes: &[Class]) -> Vec<TestClass> {
         let Some(nest) = nests.get(&(&*class.module, summary.name.as_str())) else { continue };
         if nest.iter().any(|&member| detector.is_runnable_test(member)) {
             found.push(TestClass {
+                id: TestId::new(&*class.module, &summary.name),
                 class: index,
                 nest: nest.clone(),
                 is_disabled: detector.is_disabled(summary),
             });
         }
     }
+    found.extend(told.iter().filter_map(|test| told_class(classes, &nests, test)));
     found
+}
+
+/// Top-level classes in which no test is seen, and which build tools may yet take for tests: by their name, or by a
+/// super class of a library. Sorted.
+pub fn suspected_tests(classes: &[Class]) -> Vec<u32> {
+    let detector = Detector::new(classes);
+    let nests = nests(classes);
+    let is_suspect = |index: usize, class: &Class| {
+        let traits = class.summary.traits;
+        let kinds =
+            [ClassTraits::ABSTRACT, ClassTraits::INTERFACE, ClassTraits::ANNOTATION, ClassTraits::ENUM];
+        let infos = [ClassTraits::PACKAGE_INFO, ClassTraits::MODULE_INFO];
+        let nest = nests.get(&(&*class.module, class.summary.name.as_str()));
+        top_level_of(&class.summary.name) == class.summary.name
+            && !kinds.into_iter().chain(infos).any(|kind| traits.has(kind))
+            && (is_named_like_a_test(&class.summary.name) || detector.has_unknown_super[index])
+            && !nest.is_some_and(|nest| nest.iter().any(|&member| detector.is_runnable_test(member)))
+    };
+    let suspects = classes.iter().enumerate().filter(|(index, class)| is_suspect(*index, class));
+    suspects.map(|(index, _)| index as u32).collect()
+}
+
+/// Per module and top-level class the indexes of it and of what is nested in it.
+fn nests(classes: &[Class]) -> HashMap<(&str, &str), Vec<usize>> {
+    let mut nests: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (index, class) in classes.iter().enumerate() {
+        nests.entry((&class.module, top_level_of(&class.summary.name))).or_default().push(index);
+    }
+    nests
+}
+
+fn told_class(
+    classes: &[Class],
+    nests: &HashMap<(&str, &str), Vec<usize>>,
+    test: &ToldTest,
+) -> Option<TestClass> {
+    let nest = test.classes.iter().filter_map(|&index| {
+        let class = classes.get(index as usize)?;
+        nests.get(&(&*class.module, top_level_of(&class.summary.name)))
+    });
+    let class = *test.classes.first()? as usize;
+    Some(TestClass {
+        id: test.id.clone(),
+        class,
+        nest: nest.flatten().copied().collect(),
+        is_disabled: false,
+    })
 }
 
 /// What annotations make of a class or a member, as bits.
@@ -197,7 +246,7 @@ impl<'c> Detector<'c> {
         let mut members = class.members.iter();
         self.meaning(class, &class.annotations) & (RUNNER | PLAIN_TEST) != 0
             || members.any(|member| {
-                self.meaning(class, &member.annotations) & TEST != 0
+                self.meaning(class, class.member_lists.ids(member.annotations)) & TEST != 0
                     || self.is_test_case[index] && is_junit3_test(class, member)
                     || is_junit3_suite(class, member)
             })
@@ -206,11 +255,15 @@ impl<'c> Detector<'c> {
     /// The tests may be in a library's class: then the name decides, as it does for build tools.
     fn may_inherit_tests(&self, index: usize) -> bool {
         let class = &*self.classes[index].summary;
-        let name = simple(&class.name);
-        let is_named_so = name.starts_with("Test")
-            || ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| name.ends_with(end));
-        is_named_so && (class.traits.has(ClassTraits::OPAQUE) || self.has_unknown_super[index])
+        is_named_like_a_test(&class.name)
+            && (class.traits.has(ClassTraits::OPAQUE) || self.has_unknown_super[index])
     }
+}
+
+fn is_named_like_a_test(name: &str) -> bool {
+    let name = simple(name);
+    name.starts_with("Test")
+        || ["Test", "Tests", "TestCase", "IT", "Spec"].iter().any(|end| name.ends_with(end))
 }
 
 /// Super types of the JDK, which source may name without a package.

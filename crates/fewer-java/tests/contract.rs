@@ -6,23 +6,15 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use fewer_core::{ChangeMap, Digest, Domain, Fingerprints, TestId, tts};
-use fewer_java::{
-    Analysed, ClassRoot, Dependencies, Input, InputKind, Level, NoCache, Options, Program, Reflection,
-    SourceChange, SourceProject, read_class_path, read_source,
-};
+use fewer_core::{ChangeMap, TestId};
+use fewer_java::{Analysed, Dependencies, Level, Options, Program, Reflection};
 
 use support::case::{Case, Oracle, Reader};
 use support::jars::{JUNIT, KOTLIN, TESTNG};
+use support::programs::{MODULE, from_classes, from_source, selected};
 use support::trees::{Built, Ending, Tree, build};
-
-const MODULE: &str = "m";
-const FILE: Domain = Domain::new("contract.file");
 
 /// A case with its two states, compiled.
 struct Prepared {
@@ -51,7 +43,7 @@ fn prepare(directory: &Path) -> Vec<Prepared> {
         for state in ["before", "after"] {
             let run = case.oracle == Oracle::Outcome || !case.must_not.is_empty();
             let classes = place.join(format!("{state}.classes"));
-            trees.push(Tree { sources: place.join(state), classes, run });
+            trees.push(Tree { sources: place.join(state), classes, run, replaced: None });
         }
     }
     let mut artifacts = JUNIT.to_vec();
@@ -161,11 +153,6 @@ fn check_firewall(prepared: &Prepared, reader: Reader) -> Vec<String> {
     missed.chain(found).map(|finding| format!("{} ({reader:?}, firewall) {finding}", case.name)).collect()
 }
 
-fn selected(before: &Analysed, after: &Analysed) -> BTreeSet<String> {
-    let snapshot = |analysed: &Analysed| Fingerprints::compute(&analysed.graph).snapshot(&analysed.graph);
-    tts(&snapshot(before), &snapshot(after)).into_iter().map(|id| id.name).collect()
-}
-
 fn why(before: &Analysed, after: &Analysed, id: &str) -> String {
     let changes = ChangeMap::between(&before.graph, &after.graph);
     let explanation = changes.explain(&TestId::new(MODULE, id));
@@ -174,53 +161,11 @@ fn why(before: &Analysed, after: &Analysed, id: &str) -> String {
 
 fn analyse(state: &State, reader: Reader, options: Options) -> Analysed {
     let program = match reader {
-        Reader::Source => from_source(&state.sources),
-        Reader::Classes => {
-            let root = ClassRoot { path: state.classes.clone(), module: MODULE.into() };
-            let found = read_class_path(&[root], &NoCache).unwrap();
-            Program { classes: found.classes, inputs: found.resources }
+        Reader::Source => {
+            let (project, inputs) = from_source(&state.sources);
+            Program { classes: project.classes().cloned().collect(), inputs }
         }
+        Reader::Classes => from_classes(&state.classes),
     };
     program.analyse(Options { reflection: Reflection::Everything, ..options })
-}
-
-fn from_source(tree: &Path) -> Program {
-    let mut project = SourceProject::new();
-    let mut changes = Vec::new();
-    let mut inputs = Vec::new();
-    for path in files(tree) {
-        let bytes = fs::read(tree.join(&path)).unwrap();
-        if path.ends_with(".java") {
-            let facts = Some(Arc::new(read_source(&bytes)));
-            changes.push(SourceChange { path, module: MODULE.into(), facts });
-        } else {
-            let kind = InputKind::of_file(&path, &bytes);
-            inputs.push(Input {
-                name: path,
-                digest: Digest::of(FILE, &bytes),
-                kind,
-                module: Some(MODULE.into()),
-            });
-        }
-    }
-    project.update(changes);
-    assert_eq!(project.notes(), Vec::<String>::new());
-    Program { classes: project.classes().cloned().collect(), inputs }
-}
-
-fn files(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![root.to_path_buf()];
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(&directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_string());
-            }
-        }
-    }
-    found.sort();
-    found
 }

@@ -101,7 +101,7 @@ fn compiled(directory: &Path) -> Vec<(String, Vec<u8>)> {
     fs::create_dir_all(sources.join("main/p")).unwrap();
     fs::write(sources.join("main/p/Everything.java"), SOURCE).unwrap();
     let classes = directory.join("classes");
-    let tree = Tree { sources, classes: classes.clone(), run: false };
+    let tree = Tree { sources, classes: classes.clone(), run: false, replaced: None };
     let built = build(&[tree], JUNIT);
     assert_eq!(built[0].complaint, None);
     let mut found = Vec::new();

@@ -6,4 +6,5 @@
 
 pub mod case;
 pub mod jars;
+pub mod programs;
 pub mod trees;

@@ -1,8 +1,10 @@
 // Compiles and tests many small trees in one virtual machine, because starting one is slow.
 //
-// Standard input: a line `TREE<tab>OUT<tab>run|compile` per tree. TREE holds main, test and resources; classes and
-// resources go to OUT. Standard output: `TREE<tab>CLASS<tab>passed|failed` per test class that ran, and
-// `TREE<tab>!<tab>complaint` for a tree that does not compile.
+// Standard input: a line `TREE<tab>OUT<tab>run|compile` per tree, or `TREE<tab>OUT<tab>run<tab>FILE<tab>OTHER` where
+// OTHER takes the place of a file of the tree. TREE holds main, test and resources, or is laid out as Maven has it;
+// classes and resources go to OUT. Standard output: `OUT<tab>CLASS<tab>passed|failed` per test class that ran,
+// `OUT<tab>!<tab>complaint` for a tree that does not compile, `OUT<tab>.<tab>done` after each. A test that ran out of
+// time may run for ever: the machine then ends after its tree.
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -34,9 +36,12 @@ import org.junit.platform.launcher.TestPlan;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-class ContractDriver {
+class TreeDriver {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+    // Kept, because opening the platform's modules takes longer than a small tree.
+    private static final StandardJavaFileManager MANAGER = COMPILER.getStandardFileManager(null, null, null);
     private static final String CLASS_PATH = System.getProperty("java.class.path");
+    private static boolean hangs;
 
     public static void main(String[] arguments) throws Exception {
         PrintStream out = System.out;
@@ -47,22 +52,28 @@ class ContractDriver {
             String[] parts = line.split("\t");
             Path tree = Path.of(parts[0]);
             Path classes = Path.of(parts[1]);
-            String complaint = compile(tree, classes);
+            Map<Path, Path> others = parts.length > 3 ? Map.of(tree.resolve(parts[3]), Path.of(parts[4])) : Map.of();
+            String complaint = compile(tree, classes, others);
             if (!complaint.isEmpty()) {
-                out.println(tree + "\t!\t" + complaint.replaceAll("\\s+", " "));
+                out.println(classes + "\t!\t" + complaint.replaceAll("\\s+", " "));
             } else if (parts[2].equals("run")) {
-                run(classes).forEach((name, outcome) -> out.println(tree + "\t" + name + "\t" + outcome));
+                run(classes).forEach((name, outcome) -> out.println(classes + "\t" + name + "\t" + outcome));
+            }
+            out.println(classes + "\t.\tdone");
+            if (hangs) {
+                break;
             }
         }
         out.flush();
         System.exit(0);
     }
 
-    private static String compile(Path tree, Path classes) throws Exception {
+    private static String compile(Path tree, Path classes, Map<Path, Path> others) throws Exception {
         Files.createDirectories(classes);
         String classPath = classes + java.io.File.pathSeparator + CLASS_PATH;
-        List<Path> main = files(tree.resolve("main"), ".java");
-        List<Path> test = files(tree.resolve("test"), ".java");
+        List<Path> main = files(tree, ".java", "main", "src/main/java");
+        List<Path> test = files(tree, ".java", "test", "src/test/java");
+        main.replaceAll(file -> others.getOrDefault(file, file));
         List<Path> unnamed = new ArrayList<>(main);
         unnamed.removeIf(path -> path.endsWith("module-info.java"));
         boolean isModule = unnamed.size() < main.size();
@@ -72,11 +83,12 @@ class ContractDriver {
             // The tests do not belong to the module, and were compiled without it.
             complaint += javac(main, classes, classPath);
         }
-        Path resources = tree.resolve("resources");
-        for (Path file : files(resources, "")) {
-            Path target = classes.resolve(resources.relativize(file).toString());
-            Files.createDirectories(target.getParent());
-            Files.copy(file, target);
+        for (String folder : List.of("resources", "src/main/resources", "src/test/resources")) {
+            for (Path file : files(tree, "", folder)) {
+                Path target = classes.resolve(tree.resolve(folder).relativize(file).toString());
+                Files.createDirectories(target.getParent());
+                Files.copy(file, target);
+            }
         }
         return complaint;
     }
@@ -86,17 +98,15 @@ class ContractDriver {
             return "";
         }
         StringWriter output = new StringWriter();
-        try (StandardJavaFileManager manager = COMPILER.getStandardFileManager(null, null, null)) {
-            List<String> options = List.of("-d", classes.toString(), "-cp", classPath, "-g", "-proc:none", "-nowarn");
-            boolean done = COMPILER
-                    .getTask(output, manager, null, options, null, manager.getJavaFileObjectsFromPaths(files))
-                    .call();
-            return done ? "" : output.toString();
-        }
+        List<String> options = List.of("-d", classes.toString(), "-cp", classPath, "-g", "-proc:none", "-nowarn");
+        boolean done = COMPILER
+                .getTask(output, MANAGER, null, options, null, MANAGER.getJavaFileObjectsFromPaths(files))
+                .call();
+        return done ? "" : output.toString();
     }
 
     private static String kotlin(Path tree, Path classes, String classPath) throws Exception {
-        List<Path> files = files(tree, ".kt");
+        List<Path> files = files(tree, ".kt", "");
         if (files.isEmpty()) {
             return "";
         }
@@ -109,15 +119,19 @@ class ContractDriver {
         return exit.toString().equals("OK") ? "" : "kotlinc: " + exit;
     }
 
-    private static List<Path> files(Path root, String ending) throws IOException {
-        if (!Files.isDirectory(root)) {
-            return new ArrayList<>();
+    private static List<Path> files(Path tree, String ending, String... folders) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (String folder : folders) {
+            Path root = tree.resolve(folder);
+            if (Files.isDirectory(root)) {
+                try (Stream<Path> walk = Files.walk(root)) {
+                    walk.filter(path -> Files.isRegularFile(path) && path.toString().endsWith(ending))
+                            .sorted()
+                            .forEach(files::add);
+                }
+            }
         }
-        try (Stream<Path> walk = Files.walk(root)) {
-            return walk.filter(path -> Files.isRegularFile(path) && path.toString().endsWith(ending))
-                    .sorted()
-                    .collect(Collectors.toCollection(ArrayList::new));
-        }
+        return files;
     }
 
     private static Map<String, String> run(Path classes) throws Exception {
@@ -156,6 +170,7 @@ class ContractDriver {
             if (name == null) {
                 return;
             }
+            hangs |= result.getThrowable().filter(TimeoutException.class::isInstance).isPresent();
             boolean passed = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
             if (!passed) {
                 outcomes.put(name, "failed");
