@@ -49,18 +49,20 @@ pub struct BuildError {
 /// A longer line is handed over in pieces.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Runs the command in `directory` and hands each line, standard output and standard error in the order written,
-/// to `line`, without its newline. Processes that the build leaves behind (compiler caches) are left alone.
+/// Runs the command in `directory`, with `environment` set on top of this process's own, and hands each line, standard
+/// output and standard error in the order written, to `line`, without its newline. Processes that the build leaves
+/// behind (compiler caches) are left alone.
 pub fn run(
     command: &BuildCommand,
     directory: &Path,
+    environment: &[(String, OsString)],
     cancel: &Cancel,
     line: &mut dyn FnMut(&str),
 ) -> Result<BuildEnd, BuildError> {
     let failed =
         |source| BuildError { command: command.to_string(), directory: directory.to_path_buf(), source };
     let mut process = command.process().map_err(failed)?;
-    process.current_dir(directory);
+    process.current_dir(directory).envs(environment.iter().map(|(name, value)| (name, value)));
     let mut lines = Lines { transcript: Transcript::new(0, 64 * 1024), partial: Vec::new(), line };
     let end = supervise(process, Streams::Together, Leftovers::Leave, cancel, &mut lines).map_err(failed)?;
     lines.hand_over();

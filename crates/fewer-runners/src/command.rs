@@ -84,18 +84,15 @@ fn result(
         output_tail.push('\n');
     }
     let outcome = Outcome { verdict, duration_s: end.duration.as_secs_f64(), output_tail };
-    Some(TestResult { test: test.test.clone(), outcome, message })
+    Some(TestResult::new(test.test.clone(), outcome, message))
 }
 
 fn could_not_start(test: &CommandTest, error: &io::Error, emit: &mut dyn FnMut(Event)) {
     let explanation = format!("{} could not be started: {error}", test.program.executable.display());
     let outcome =
         Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: explanation.clone() };
-    emit(Event::TestFinished(TestResult {
-        test: test.test.clone(),
-        outcome,
-        message: Some(explanation.clone()),
-    }));
+    let result = TestResult::new(test.test.clone(), outcome, Some(explanation.clone()));
+    emit(Event::TestFinished(result));
     emit(Event::ProcessFailed(ProcessFailure {
         target: test.program.target.clone(),
         tests: vec![test.test.clone()],

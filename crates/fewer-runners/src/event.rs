@@ -30,6 +30,29 @@ pub struct TestResult {
     ///
     /// Example: `the process was killed by SIGSEGV while this test was running`.
     pub message: Option<String>,
+    /// The methods of a test class, where the test is one.
+    pub cases: Vec<CaseResult>,
+}
+
+/// One method of a test class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CaseResult {
+    /// The class as it was reported: it may be nested in the test's.
+    pub class: String,
+    pub name: String,
+    pub verdict: Verdict,
+    pub duration_s: f64,
+    /// The failure message, or why it was skipped.
+    pub message: Option<String>,
+    /// Where it failed.
+    pub detail: String,
+}
+
+impl TestResult {
+    /// Of a test that is one piece.
+    pub fn new(test: TestId, outcome: Outcome, message: Option<String>) -> TestResult {
+        TestResult { test, outcome, message, cases: Vec::new() }
+    }
 }
 
 /// A process that failed although no test of it did.

@@ -31,12 +31,14 @@ pub mod command;
 pub mod ctest;
 mod event;
 pub mod googletest;
+pub mod java;
+mod junit;
 mod process;
 mod program;
 mod transcript;
 mod workers;
 
 pub use cancel::Cancel;
-pub use event::{Event, ProcessFailure, RunEnd, TestResult};
+pub use event::{CaseResult, Event, ProcessFailure, RunEnd, TestResult};
 pub use program::TestProgram;
 pub use workers::{Job, RunOptions, run};

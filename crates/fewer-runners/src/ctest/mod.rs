@@ -2,7 +2,6 @@
 //! the real `ctest`, so that its properties mean what they mean. Which entry is which is decided elsewhere.
 
 mod entries;
-mod junit;
 mod run;
 
 use std::io;

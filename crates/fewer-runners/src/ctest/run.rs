@@ -10,9 +10,9 @@ use std::time::Instant;
 use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
 
-use super::junit::{self, JunitCase};
 use super::{CtestEntry, CtestError, CtestErrorKind};
 use crate::event::{Event, ProcessFailure, RunEnd, TestResult};
+use crate::junit::{self, JunitCase};
 use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, supervise};
 use crate::program::remove_disturbing_variables;
 use crate::transcript::Transcript;
@@ -215,14 +215,14 @@ fn settled(test: &CtestTest, case: &JunitCase, observed: Option<&Observed>) -> T
         output_tail.push('\n');
     }
     let outcome = Outcome { verdict, duration_s: case.duration_s, output_tail };
-    TestResult { test: test.test.clone(), outcome, message }
+    TestResult::new(test.test.clone(), outcome, message)
 }
 
 fn never_ran(test: &CtestTest) -> TestResult {
     let message = "ctest did not run it under this number: its list of tests has changed since it was read";
     let outcome =
         Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: message.to_string() };
-    TestResult { test: test.test.clone(), outcome, message: Some(message.to_string()) }
+    TestResult::new(test.test.clone(), outcome, Some(message.to_string()))
 }
 
 /// What the terminal said of one test.
@@ -248,7 +248,7 @@ impl Observed {
             duration_s: end.duration_s,
             output_tail: message.clone().unwrap_or_default(),
         };
-        Some(TestResult { test: test.test.clone(), outcome, message })
+        Some(TestResult::new(test.test.clone(), outcome, message))
     }
 }
 

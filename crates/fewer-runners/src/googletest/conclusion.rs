@@ -287,7 +287,7 @@ impl Evidence<'_> {
             append_line(&mut output_tail, remark);
         }
         let outcome = Outcome { verdict: finding.verdict, duration_s: finding.duration_s, output_tail };
-        TestResult { test: self.id(number), outcome, message }
+        TestResult::new(self.id(number), outcome, message)
     }
 
     fn id(&self, number: usize) -> TestId {

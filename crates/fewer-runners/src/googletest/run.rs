@@ -54,14 +54,10 @@ fn run_process(
 fn could_not_run(shard: &Shard, names: &[String], error: &io::Error) -> Conclusion {
     let executable = shard.program.executable.display();
     let explanation = format!("{executable} could not be started: {error}");
-    let results = names.iter().map(|name| TestResult {
-        test: TestId::new(&shard.program.target, name),
-        outcome: Outcome {
-            verdict: Verdict::Inconclusive,
-            duration_s: 0.0,
-            output_tail: explanation.clone(),
-        },
-        message: Some(explanation.clone()),
+    let results = names.iter().map(|name| {
+        let output_tail = explanation.clone();
+        let outcome = Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail };
+        TestResult::new(TestId::new(&shard.program.target, name), outcome, Some(explanation.clone()))
     });
     let results: Vec<TestResult> = results.collect();
     let mut tests: Vec<TestId> = results.iter().map(|result| result.test.clone()).collect();

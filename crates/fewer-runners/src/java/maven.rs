@@ -1,0 +1,221 @@
+//! Maven: an event spy that tells of modules and test runs, compiled once against the Maven at hand; compiling through
+//! the lifecycle, and running tests with an excludes file. No POM is changed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fewer_core::digest::{Digest, Domain};
+
+use super::{Compilation, JavaError, ModuleTests, ToolCommand};
+use crate::Cancel;
+use crate::build::{self, BuildCommand};
+
+const SPY: &str = include_str!("FewerSpy.java");
+const SPY_SOURCE: Domain = Domain::new("java.maven.spy");
+/// Where the spy is found by Maven's container.
+const INDEX: &str = "META-INF/sisu/javax.inject.Named";
+
+/// Compiles all tests without running one.
+pub(super) fn compilation(tool: &ToolCommand, cancel: &Cancel) -> Result<Compilation, JavaError> {
+    let extension = extension(tool, cancel)?;
+    let facts = tool.provide("compiled.jsonl", "")?;
+    let words = [tool.program.as_os_str(), "-q".as_ref(), "-B".as_ref(), "test-compile".as_ref()];
+    let words = words.into_iter().map(OsString::from).chain(tool.arguments.iter().map(OsString::from));
+    let command = BuildCommand::Arguments(words.collect());
+    Ok(Compilation { command, environment: environment(&extension, &facts), facts })
+}
+
+/// Runs the selected tests of some modules, and of those that they are built from.
+pub(super) fn test_command(
+    tool: &ToolCommand,
+    modules: &[ModuleTests],
+    facts: &Path,
+    cancel: &Cancel,
+) -> Result<Command, JavaError> {
+    let extension = extension(tool, cancel)?;
+    let excludes = tool.provide("excludes", &surefire_excludes(modules))?;
+    let mut command = Command::new(&tool.program);
+    command.current_dir(&tool.directory).envs(environment(&extension, facts));
+    // A failed module must not keep those that depend on it from running.
+    command.args(["-B", "--fail-never", "test"]);
+    command.arg(property("surefire.excludesFile", excludes.as_os_str()));
+    command.args(["-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.skipAfterFailureCount=0"]);
+    let wanted: Vec<&str> = modules
+        .iter()
+        .filter(|module| !module.selected.is_empty())
+        .map(|module| module.target.as_str())
+        .collect();
+    let is_chosen_by_user = tool.arguments.iter().any(|argument| {
+        ["-pl", "--projects", "-rf", "--resume-from"].iter().any(|option| argument.starts_with(option))
+    });
+    if wanted.len() < modules.len() && !is_chosen_by_user {
+        command.args(["-pl", &wanted.join(","), "-am"]);
+    }
+    command.args(&tool.arguments);
+    Ok(command)
+}
+
+/// The excludes file: the classes that need not run, and nested ones, which Surefire leaves out by itself only where
+/// nothing else is excluded. One file serves all modules, so a class that is wanted in one of them is not in it.
+pub fn surefire_excludes(modules: &[ModuleTests]) -> String {
+    let wanted: BTreeSet<&String> =
+        modules.iter().flat_map(|module| &module.selected).flat_map(|test| &test.classes).collect();
+    let others: BTreeSet<&String> =
+        modules.iter().flat_map(|module| &module.others).flat_map(|test| &test.classes).collect();
+    let mut text: String =
+        others.difference(&wanted).map(|class| format!("{}.java\n", class.replace('.', "/"))).collect();
+    text.push_str("**/*$*\n");
+    text
+}
+
+fn property(name: &str, value: &std::ffi::OsStr) -> OsString {
+    let mut text = OsString::from(format!("-D{name}="));
+    text.push(value);
+    text
+}
+
+fn environment(extension: &Path, facts: &Path) -> Vec<(String, OsString)> {
+    let mut options = std::env::var_os("MAVEN_OPTS").unwrap_or_default();
+    if !options.is_empty() {
+        options.push(" ");
+    }
+    options.push(property("maven.ext.class.path", extension.as_os_str()));
+    vec![("MAVEN_OPTS".to_string(), options), ("FEWER_EVENTS".to_string(), facts.into())]
+}
+
+/// The directory with the compiled spy.
+fn extension(tool: &ToolCommand, cancel: &Cancel) -> Result<PathBuf, JavaError> {
+    let directory = tool.workshop.join(format!("maven-{}", Digest::of(SPY_SOURCE, SPY.as_bytes())));
+    if directory.join(INDEX).is_file() {
+        return Ok(directory);
+    }
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| JavaError::Workshop { path, source }
+    };
+    fs::create_dir_all(&tool.workshop).map_err(failed(&tool.workshop))?;
+    let made = tempfile::Builder::new()
+        .prefix("maven-")
+        .tempdir_in(&tool.workshop)
+        .map_err(failed(&tool.workshop))?;
+    compile(tool, made.path(), cancel)?;
+    let index = made.path().join(INDEX);
+    fs::create_dir_all(index.parent().unwrap_or(&index)).map_err(failed(&index))?;
+    fs::write(&index, "fewer.FewerSpy\n").map_err(failed(&index))?;
+    match fs::rename(made.path(), &directory) {
+        Ok(()) => drop(made.keep()),
+        // Another process was faster.
+        Err(_) if directory.join(INDEX).is_file() => {}
+        Err(source) => return Err(JavaError::Workshop { path: directory, source }),
+    }
+    Ok(directory)
+}
+
+fn compile(tool: &ToolCommand, into: &Path, cancel: &Cancel) -> Result<(), JavaError> {
+    let home = Home::ask(tool, cancel)?;
+    let source = into.join("FewerSpy.java");
+    fs::write(&source, SPY).map_err(|error| JavaError::Workshop { path: source.clone(), source: error })?;
+    let class_path = home.maven.join("lib").join("*");
+    let javac = home.javac();
+    let compile = |options: &[&str]| {
+        let mut words: Vec<OsString> = vec![javac.clone().into()];
+        words.extend(options.iter().map(OsString::from));
+        words.extend(["-nowarn", "-proc:none", "-d"].map(OsString::from));
+        words.extend([into.into(), "-cp".into(), class_path.clone().into(), source.clone().into()]);
+        spoken(words, &tool.directory, cancel)
+    };
+    // So that it can be loaded by any virtual machine that Maven may be started with; Java 8 does not know the option.
+    let (success, output) = compile(&["--release", "8"])?;
+    if !success {
+        let (success, _) = compile(&[])?;
+        if !success {
+            return Err(JavaError::Extension { output });
+        }
+    }
+    Ok(())
+}
+
+/// Where Maven and its JDK are.
+struct Home {
+    maven: PathBuf,
+    java: PathBuf,
+}
+
+impl Home {
+    fn ask(tool: &ToolCommand, cancel: &Cancel) -> Result<Home, JavaError> {
+        let words: Vec<OsString> = vec![tool.program.clone().into(), "-B".into(), "--version".into()];
+        let command = format!("{} --version", tool.program.display());
+        let (_, output) = spoken(words, &tool.directory, cancel)?;
+        Home::parse(&output).ok_or(JavaError::NoMavenHome { command, output })
+    }
+
+    fn parse(output: &str) -> Option<Home> {
+        let after = |word: &str| {
+            output
+                .lines()
+                .find_map(|line| Some(PathBuf::from(line.split_once(word)?.1.split(',').next()?.trim())))
+        };
+        Some(Home {
+            maven: after("Maven home: ")?,
+            java: after("runtime: ").or_else(|| after("Java home: "))?,
+        })
+    }
+
+    fn javac(&self) -> PathBuf {
+        let places = [Some(self.java.as_path()), self.java.parent()];
+        let candidates = places.into_iter().flatten().map(|home| home.join("bin").join("javac"));
+        candidates.into_iter().find(|path| path.is_file()).unwrap_or_else(|| PathBuf::from("javac"))
+    }
+}
+
+/// Whether a program succeeded, and what it printed.
+fn spoken(words: Vec<OsString>, directory: &Path, cancel: &Cancel) -> Result<(bool, String), JavaError> {
+    let program = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let end = build::run(&BuildCommand::Arguments(words), directory, &[], cancel, &mut |_| {})
+        .map_err(|error| JavaError::Start { program, source: error.source })?;
+    if end.interrupted { Err(JavaError::Interrupted) } else { Ok((end.success, end.output_tail)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use fewer_core::test_id::TestId;
+
+    use super::*;
+    use crate::java::ClassTest;
+
+    #[test]
+    fn maven_tells_where_it_and_its_jdk_are() {
+        for output in [
+            "Apache Maven 3.8.7\nMaven home: /usr/share/maven\nJava version: 17.0.15, vendor: Debian, runtime: /usr/lib/jvm/17\n",
+            "Maven home: /usr/share/maven\nJava version: 1.8.0\nJava home: /usr/lib/jvm/17\n",
+        ] {
+            let home = Home::parse(output).unwrap();
+            assert_eq!((home.maven, home.java), ("/usr/share/maven".into(), "/usr/lib/jvm/17".into()));
+        }
+        assert!(Home::parse("mvn: command not found").is_none());
+    }
+
+    #[test]
+    fn a_class_that_is_wanted_in_one_module_is_excluded_in_none() {
+        let test = |target: &str, class: &str| ClassTest {
+            test: TestId::new(target, class),
+            classes: vec![class.to_string()],
+        };
+        let module = |target: &str, selected: Vec<ClassTest>, others: Vec<ClassTest>| ModuleTests {
+            target: target.into(),
+            directory: PathBuf::new(),
+            task: None,
+            class_path: Vec::new(),
+            selected,
+            others,
+        };
+        let modules = [
+            module("a", vec![test("a", "p.ATest")], vec![test("a", "p.CTest")]),
+            module("b", vec![], vec![test("b", "p.ATest"), test("b", "BTest")]),
+        ];
+        assert_eq!(surefire_excludes(&modules), "BTest.java\np/CTest.java\n**/*$*\n");
+    }
+}

@@ -1,0 +1,154 @@
+//! JUnit's XML, as CTest, Surefire, Gradle and JUnit's own launcher write it. What the results mean is told by those
+//! who read them.
+
+use quick_xml::Reader;
+use quick_xml::escape::{resolve_xml_entity, unescape};
+use quick_xml::events::{BytesStart, Event};
+
+/// One `<testcase>`.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(crate) struct JunitCase {
+    pub(crate) class_name: String,
+    pub(crate) name: String,
+    /// CTest's own word: `run`, `fail`, `notrun` or `disabled`.
+    pub(crate) status: String,
+    pub(crate) duration_s: f64,
+    pub(crate) finding: Option<Finding>,
+    /// Of `<failure>`, `<error>` or `<skipped>`.
+    pub(crate) message: Option<String>,
+    /// The text in it: where it happened.
+    pub(crate) detail: String,
+    pub(crate) output: String,
+}
+
+/// What is said of a case that did not simply pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Finding {
+    Failed,
+    Skipped,
+}
+
+/// Which element's text is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Output,
+    Detail,
+    Other,
+}
+
+/// All cases in the order of the file. A file that ends too early is an error.
+pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
+    let mut reader = Reader::from_str(text);
+    let mut cases: Vec<JunitCase> = Vec::new();
+    let mut within = Within::Other;
+    loop {
+        match reader.read_event()? {
+            Event::Eof => return Ok(cases),
+            Event::Start(tag) => {
+                within = match tag.name().as_ref() {
+                    "system-out" | "system-err" => Within::Output,
+                    "failure" | "error" => Within::Detail,
+                    _ => Within::Other,
+                };
+                opened(&tag, &mut cases)?;
+            }
+            Event::Empty(tag) => opened(&tag, &mut cases)?,
+            Event::End(_) => within = Within::Other,
+            Event::Text(text) => add(within, &text, &mut cases),
+            Event::CData(text) => add(within, &text, &mut cases),
+            Event::GeneralRef(reference) => {
+                let name: &str = &reference;
+                let resolved = resolve_xml_entity(name).map(str::to_string);
+                let resolved = resolved.or(reference.resolve_char_ref()?.map(String::from));
+                add(within, resolved.as_deref().unwrap_or(name), &mut cases);
+            }
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+}
+
+fn opened(tag: &BytesStart<'_>, cases: &mut Vec<JunitCase>) -> Result<(), quick_xml::Error> {
+    let finding = match tag.name().as_ref() {
+        "testcase" => {
+            cases.push(JunitCase {
+                class_name: attribute(tag, "classname")?.unwrap_or_default(),
+                name: attribute(tag, "name")?.unwrap_or_default(),
+                status: attribute(tag, "status")?.unwrap_or_default(),
+                duration_s: attribute(tag, "time")?.and_then(|time| seconds(&time)).unwrap_or(0.0),
+                ..JunitCase::default()
+            });
+            return Ok(());
+        }
+        "failure" | "error" => Finding::Failed,
+        "skipped" => Finding::Skipped,
+        _ => return Ok(()),
+    };
+    let message = attribute(tag, "message")?.filter(|message| !message.trim().is_empty());
+    if let Some(case) = cases.last_mut() {
+        case.finding = Some(finding);
+        case.message = message;
+    }
+    Ok(())
+}
+
+/// Some writers group thousands: `1,234.5`.
+fn seconds(text: &str) -> Option<f64> {
+    text.replace(',', "").parse().ok()
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, quick_xml::Error> {
+    match tag.try_get_attribute(name)? {
+        Some(attribute) => Ok(Some(unescape(&attribute.value)?.into_owned())),
+        None => Ok(None),
+    }
+}
+
+fn add(within: Within, text: &str, cases: &mut [JunitCase]) {
+    let Some(case) = cases.last_mut() else { return };
+    match within {
+        Within::Output => case.output.push_str(text),
+        Within::Detail => case.detail.push_str(text),
+        Within::Other => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_resolved_in_names_messages_and_output() {
+        let cases = parse(
+            r#"<?xml version="1.0"?><testsuite name="(empty)" tests="2">
+                <testcase name="a &lt;b&gt; &quot;c&quot;" classname="x" time="1.5" status="fail">
+                    <failure message="1 &lt; 2"><![CDATA[at x]]></failure>
+                    <properties/><system-out>x &amp; y&#10;&lt;z&gt;
+</system-out>
+                </testcase>
+                <testcase name="d" time="0" status="run"><system-out></system-out></testcase>
+            </testsuite>"#,
+        )
+        .unwrap();
+        assert_eq!(cases[0].name, "a <b> \"c\"");
+        assert_eq!((cases[0].status.as_str(), cases[0].duration_s), ("fail", 1.5));
+        assert_eq!((cases[0].message.as_deref(), cases[0].detail.as_str()), (Some("1 < 2"), "at x"));
+        assert_eq!((cases[0].finding, cases[0].output.as_str()), (Some(Finding::Failed), "x & y\n<z>\n"));
+        assert_eq!(cases[1], JunitCase { name: "d".into(), status: "run".into(), ..JunitCase::default() });
+    }
+
+    #[test]
+    fn a_failure_that_passed_when_it_was_tried_again_is_none() {
+        let cases = parse(
+            r#"<testsuite><testcase name="a" classname="p.C" time="1,000.5"><flakyFailure message="m"/></testcase>
+               <testcase name="b" classname="p.C"><skipped/></testcase></testsuite>"#,
+        )
+        .unwrap();
+        assert_eq!((cases[0].finding, cases[0].duration_s), (None, 1000.5));
+        assert_eq!(cases[1].finding, Some(Finding::Skipped));
+    }
+
+    #[test]
+    fn a_cut_off_file_is_an_error() {
+        assert!(parse("<testsuite><testcase name=\"a\"></testsuite>").is_err());
+    }
+}
