@@ -1,5 +1,5 @@
-//! JUnit XML for CI systems: one suite per target, every test of the plan in it. Reused tests are passes with a
-//! mark that says where they passed; tests that are left out are skipped.
+//! JUnit XML for CI systems: one suite per target, every test of the plan in it; a test class with what it is made of.
+//! Reused tests are passes with a mark that says where they passed; tests that are left out are skipped.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use fewer_core::{Decision, PlannedTest, Reason, RecordedOutcome, Verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use crate::view::{ProcessFailureView, ResultView, RunView};
+use crate::view::{CaseView, ProcessFailureView, ResultView, RunView};
 
 /// The document of one run.
 pub fn junit_xml(view: &RunView<'_>) -> Vec<u8> {
@@ -54,24 +54,31 @@ fn suite(xml: &mut Xml, view: &RunView<'_>, target: &str, tests: &[&PlannedTest]
     let cases: Vec<(&PlannedTest, Case<'_>)> = tests.iter().map(|test| (*test, case(view, test))).collect();
     let processes: Vec<&ProcessFailureView> =
         view.process_failures.iter().filter(|failure| failure.target == target).collect();
-    let count = |wanted: fn(&Case<'_>) -> bool| cases.iter().filter(|(_, case)| wanted(case)).count();
-    let failures = count(|case| matches!(case, Case::Failed(_)));
+    let parts = |test: &PlannedTest| view.results.get(&test.id).map_or(&[][..], |result| &result.cases);
+    let whole = || cases.iter().filter(|(test, _)| parts(test).is_empty());
+    let count = |wanted: fn(&Case<'_>) -> bool| whole().filter(|(_, case)| wanted(case)).count();
+    let of_parts = |verdict: Verdict| {
+        cases.iter().flat_map(|(test, _)| parts(test)).filter(|part| part.verdict == verdict).count()
+    };
+    let failures = count(|case| matches!(case, Case::Failed(_))) + of_parts(Verdict::Failed);
     let errors = count(|case| matches!(case, Case::Inconclusive(_))) + processes.len();
-    let skipped = count(|case| matches!(case, Case::Skipped(_)));
+    let skipped = count(|case| matches!(case, Case::Skipped(_))) + of_parts(Verdict::Skipped);
+    let all = whole().count() + cases.iter().map(|(test, _)| parts(test).len()).sum::<usize>();
     let time: f64 = tests.iter().filter_map(|test| view.results.get(&test.id)).map(|r| r.duration_s).sum();
     let mut start = BytesStart::new("testsuite");
     start.push_attribute(("name", clean(target).as_str()));
-    for (name, value) in [
-        ("tests", cases.len() + processes.len()),
-        ("failures", failures),
-        ("errors", errors),
-        ("skipped", skipped),
-    ] {
+    for (name, value) in
+        [("tests", all + processes.len()), ("failures", failures), ("errors", errors), ("skipped", skipped)]
+    {
         start.push_attribute((name, value.to_string().as_str()));
     }
     start.push_attribute(("time", format!("{time:.6}").as_str()));
     xml.write_event(Event::Start(start))?;
     for (test, case) in &cases {
+        if !parts(test).is_empty() {
+            parts(test).iter().try_for_each(|part| part_of_class(xml, part))?;
+            continue;
+        }
         let duration_s = view.results.get(&test.id).map_or(0.0, |result| result.duration_s);
         testcase(xml, test, case, duration_s)?;
     }
@@ -118,6 +125,27 @@ fn testcase(xml: &mut Xml, test: &PlannedTest, case: &Case<'_>, duration_s: f64)
             skipped.push_attribute(("message", clean(message).as_str()));
             xml.write_event(Event::Empty(skipped))?;
         }
+    }
+    xml.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+/// A method, as JUnit's own tools write it.
+fn part_of_class(xml: &mut Xml, part: &CaseView) -> io::Result<()> {
+    let mut start = BytesStart::new("testcase");
+    start.push_attribute(("classname", clean(&part.class).as_str()));
+    start.push_attribute(("name", clean(&part.name).as_str()));
+    start.push_attribute(("time", format!("{:.6}", part.duration_s).as_str()));
+    xml.write_event(Event::Start(start))?;
+    let message = clean(part.message.as_deref().unwrap_or_default());
+    if part.verdict.is_failure() {
+        let mut failure = BytesStart::new("failure");
+        failure.push_attribute(("message", message.as_str()));
+        failure.push_attribute(("type", part.verdict.word()));
+        text_element(xml, failure, &part.detail)?;
+    } else if part.verdict == Verdict::Skipped {
+        let mut skipped = BytesStart::new("skipped");
+        skipped.push_attribute(("message", message.as_str()));
+        xml.write_event(Event::Empty(skipped))?;
     }
     xml.write_event(Event::End(BytesEnd::new("testcase")))
 }
@@ -203,6 +231,7 @@ mod tests {
             duration_s: 0.25,
             output_tail: "\u{1b}[31mred ]]> \u{0} & \u{fffe}<end>\n".to_string(),
             message: None,
+            cases: Vec::new(),
         };
         let view = RunView {
             plan: &Plan { tests: vec![test] },

@@ -5,6 +5,7 @@
 mod history;
 mod json;
 mod junit;
+pub mod plot;
 pub mod style;
 mod table;
 mod text;
@@ -19,6 +20,6 @@ pub use junit::junit_xml;
 pub use table::Table;
 pub use text::{evidence_text, failures_text, plan_text, seconds, summary_text, why_text};
 pub use view::{
-    AffectedView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView, StrategyView,
-    WhyView,
+    AffectedView, CaseView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView,
+    StrategyView, WhyView,
 };

@@ -46,6 +46,19 @@ pub struct ResultView {
     pub output_tail: String,
     /// The first failure message, or why it crashed or was skipped.
     pub message: Option<String>,
+    /// What the test is made of, where it is not one piece: the methods of a test class.
+    pub cases: Vec<CaseView>,
+}
+
+/// One method of a test class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CaseView {
+    pub class: String,
+    pub name: String,
+    pub verdict: Verdict,
+    pub duration_s: f64,
+    pub message: Option<String>,
+    pub detail: String,
 }
 
 /// A process that failed although no test of it can be blamed.
