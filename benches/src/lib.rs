@@ -1,11 +1,14 @@
 //! The parts of the benchmark; `main.rs` joins them. Nothing here is used by fewer itself.
 
 pub mod analysis;
+pub mod bitcode;
 pub mod cache;
 pub mod fingerprints;
 pub mod generate;
 pub mod history;
+pub mod java;
 pub mod link;
 pub mod measure;
 pub mod random;
+pub mod reduction;
 pub mod report;

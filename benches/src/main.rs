@@ -9,16 +9,21 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
 use fewer_bench::analysis::{self, Findings};
+use fewer_bench::bitcode;
 use fewer_bench::cache::Built;
 use fewer_bench::fingerprints::{self, Samples, Shape};
 use fewer_bench::generate::{DEVELOPER_FLAGS, Parameters, Project};
 use fewer_bench::history::{self, Loaded, Redone, Repository};
+use fewer_bench::java;
 use fewer_bench::link;
 use fewer_bench::measure::{self, Spread, Usage};
+use fewer_bench::reduction::{self, Reduced, Size};
 use fewer_bench::report::{ProjectSize, Report, Unit};
 
 const ELEMENTS: usize = 1_000_000;
 const REFERENCES: usize = 10_000_000;
+/// 100 million entries.
+const SUITE: Size = Size { tests: 20_000, requirements: 2_000_000, each: 5_000 };
 const COMMITS: usize = 200_000;
 /// How many of them are redone.
 const MERGES: usize = 2_000;
@@ -28,7 +33,7 @@ const MERGES: usize = 2_000;
 #[command(name = "analysis", bin_name = "cargo bench -p fewer-bench --")]
 struct Arguments {
     /// Measure only these parts.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Link, Part::Analysis, Part::Fingerprints, Part::History])]
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Link, Part::Analysis, Part::Fingerprints, Part::History, Part::Reduction, Part::Java, Part::Bitcode])]
     only: Vec<Part>,
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -61,6 +66,12 @@ enum Part {
     Fingerprints,
     /// Loading a history of many commits, against git listing it.
     History,
+    /// Reducing a large suite, lazily against plainly.
+    Reduction,
+    /// Reading class files against jdeps, and sources against javac.
+    Java,
+    /// Reading bitcode against llvm-dis and opt.
+    Bitcode,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,6 +93,14 @@ enum Work {
     Recognise { repository: PathBuf },
     #[command(hide = true)]
     RedoMerges { merges: usize, repository: PathBuf },
+    #[command(hide = true)]
+    Reduce { repeats: usize },
+    #[command(hide = true)]
+    ReadClasses { directory: PathBuf },
+    #[command(hide = true)]
+    ReadSources { directory: PathBuf },
+    #[command(hide = true)]
+    ReadBitcode { directory: PathBuf },
 }
 
 fn main() -> Result<ExitCode> {
@@ -102,6 +121,18 @@ fn main() -> Result<ExitCode> {
         }
         Some(Work::RedoMerges { repository, merges }) => {
             println!("{}", serde_json::to_string(&history::redo_merges(repository, *merges)?)?);
+        }
+        Some(Work::Reduce { repeats }) => {
+            println!("{}", serde_json::to_string(&reduction::sample(SUITE, *repeats))?);
+        }
+        Some(Work::ReadClasses { directory }) => {
+            println!("{}", serde_json::to_string(&java::read_classes(directory)?)?);
+        }
+        Some(Work::ReadSources { directory }) => {
+            println!("{}", serde_json::to_string(&java::read_sources(directory)?)?);
+        }
+        Some(Work::ReadBitcode { directory }) => {
+            println!("{}", serde_json::to_string(&bitcode::read(directory)?)?);
         }
         None if !arguments.bench => eprintln!("nothing is measured without --bench; use `cargo bench`"),
         None => return run(&arguments),
@@ -133,6 +164,15 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if wants(Part::History) {
         measure_history(arguments.repeats, &mut report)?;
+    }
+    if wants(Part::Reduction) {
+        measure_reduction(arguments.repeats, &mut report)?;
+    }
+    if wants(Part::Java) {
+        java::measure(arguments.repeats, itself, &mut report)?;
+    }
+    if wants(Part::Bitcode) {
+        bitcode::measure(arguments.repeats, itself, &mut report)?;
     }
     match arguments.format {
         Format::Table => print!("{}", report.table()),
@@ -338,6 +378,23 @@ fn measure_merges(repository: &Repository, repeats: u16, report: &mut Report) ->
         seconds.push(used.cpu.as_secs_f64() / MERGES as f64);
     }
     report.add("redoing one merge", Unit::CpuSeconds, Spread::of(seconds), None);
+    Ok(())
+}
+
+fn measure_reduction(repeats: u16, report: &mut Report) -> Result<()> {
+    eprintln!("reducing a suite of {} tests; the plain way takes minutes", SUITE.tests);
+    let (usage, output) = measure::child_output(itself()?.arg("reduce").arg(repeats.to_string()))?;
+    let reduced: Reduced = serde_json::from_slice(&output).context("reducing printed no times")?;
+    ensure!(reduced.entries == SUITE.tests * SUITE.each, "{} entries", reduced.entries);
+    ensure!(reduced.satisfied > SUITE.requirements / 10 * 9, "{} are satisfied", reduced.satisfied);
+    let plain = vec![reduced.plain; reduced.lazy.len()];
+    let suite = format!("keeping {} of {} tests", reduced.kept, SUITE.tests);
+    report.add(&format!("plain greedy, {suite}"), Unit::CpuSeconds, Spread::of_seconds(&plain), None);
+    report.add(&format!("lazy greedy, {suite}"), Unit::CpuSeconds, Spread::of_seconds(&reduced.lazy), None);
+    let ratio = Spread::of_paired_ratios(&reduced.lazy, &plain);
+    report.add("lazy greedy / plain greedy", Unit::Ratio, ratio, Some(0.05));
+    let peak = Spread::of([usage.peak_bytes as f64]);
+    report.add("peak memory of both on 100 M entries", Unit::Bytes, peak, Some(2e9));
     Ok(())
 }
 
