@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
+use crate::commands::reduce::ReduceCommand;
 use crate::settings::parse_time;
 
 const AFTER_HELP: &str = "\
@@ -72,6 +74,13 @@ pub enum Command {
     /// Experiments over the commits of a repository: statistics, strategies compared
     #[command(subcommand)]
     History(HistoryCommand),
+    /// Reduce the suite to tests that satisfy everything it does, and tell what that loses
+    #[command(subcommand)]
+    Reduce(ReduceCommand),
+    /// Tell how selection algorithms would have done on the history of a CI
+    #[cfg(feature = "simulate")]
+    #[command(subcommand)]
+    Simulate(crate::commands::simulate::SimulateCommand),
     /// Drop what is old from the records
     Gc(GcOptions),
     /// Print completions for a shell
@@ -156,11 +165,28 @@ impl StrategyName {
 }
 
 #[derive(Args, Debug)]
+pub struct ReducedOptions {
+    /// Of the selected tests only those of a reduced suite, which may miss failures that the others would show
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = crate::commands::reduce::REDUCED_FILE
+    )]
+    pub reduced: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
 pub struct RunOptions {
     #[command(flatten)]
     pub build: BuildOptions,
     #[command(flatten)]
     pub history: StrategyOptions,
+    #[command(flatten)]
+    pub java: JavaOptions,
+    #[command(flatten)]
+    pub reduced: ReducedOptions,
     /// Run every test, whatever is recorded
     #[arg(long)]
     pub all: bool,
@@ -184,6 +210,8 @@ pub struct SelectOptions {
     pub build: BuildOptions,
     #[command(flatten)]
     pub history: StrategyOptions,
+    #[command(flatten)]
+    pub java: JavaOptions,
     /// What would have to run if these commits were merged now; nothing is built or touched
     #[arg(long, value_name = "REV", num_args = 2.., conflicts_with_all = ["base", "strategy", "all"])]
     pub merge: Vec<String>,
@@ -203,6 +231,10 @@ pub enum SelectFormat {
     Json,
     /// Per program a line: its path, a tab, and the value for --gtest_filter
     GtestFilter,
+    /// The file for Maven's -Dsurefire.excludesFile: the test classes that need not run
+    Surefire,
+    /// Arguments for Gradle: per module its test task with --tests
+    Gradle,
 }
 
 #[derive(Args, Debug)]
@@ -212,6 +244,8 @@ pub struct WhyOptions {
     /// A test id, or any unambiguous end of one (Suite.Name)
     #[arg(value_name = "TEST")]
     pub test: String,
+    #[command(flatten)]
+    pub java: JavaOptions,
     /// Text for people or JSON for scripts
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -247,6 +281,8 @@ pub enum HistoryCommand {
     Replay(ReplayOptions),
     /// Generate merges from a linear history, and tell what the strategies select at them
     Generate(GenerateOptions),
+    /// Tell what FEST and ClassSRTS would have selected of Java tests and found, from recorded results of CI
+    CompareJava(CompareOptions),
 }
 
 /// How the result of an experiment is printed.
@@ -304,7 +340,8 @@ impl JavaOptions {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DependenciesName {
     /// Hidden ones too: names in strings, services, resources
     Full,
@@ -312,7 +349,8 @@ pub enum DependenciesName {
     Firewall,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LevelName {
     /// Classes
     Class,
@@ -369,6 +407,22 @@ pub enum LayoutName {
     Versions,
     /// The change that the version made, on top of the commit's own parent; merges add nothing
     Changes,
+}
+
+#[derive(Args, Debug)]
+pub struct CompareOptions {
+    /// The commits whose versions are compared, like v1.0..main, along first parents
+    #[arg(value_name = "RANGE")]
+    pub range: String,
+    /// What CI found: per commit a directory of XML reports or a CSV file named by its id, or results.csv
+    #[arg(long, value_name = "DIR")]
+    pub results: PathBuf,
+    /// FEST also runs what failed in so many versions before
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub failed_within: usize,
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TableFormat,
 }
 
 #[derive(Args, Debug)]

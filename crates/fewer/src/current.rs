@@ -1,55 +1,52 @@
-//! The state at hand, from the build to the plan: the one flow that selecting, running and explaining share.
+//! The state at hand, from the build to the plan: the one flow that selecting, running and explaining share, whatever
+//! the project is written in.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
-use anyhow::Context;
-use fewer_core::{Candidate, Graph, Plan, Policy, Scope, Snapshot, TestId, plan};
+use anyhow::{Context, bail};
+use fewer_core::{
+    Candidate, Digest, DigestBuilder, Domain, Graph, Plan, Policy, Scope, Snapshot, TestId, plan,
+};
 use fewer_git::WorkTreeState;
-use fewer_objects::BuildTree;
 use fewer_report::StrategyView;
-use fewer_runners::TestProgram;
 use fewer_runners::build::{self, BuildCommand};
+use fewer_runners::java::{Compilation, ToolCommand};
 
 use crate::build_directory::BuildDirectory;
-use crate::circumstances;
-use crate::cli::BuildOptions;
+use crate::cli::{BuildOptions, JavaOptions};
 use crate::console::Verbosity;
 use crate::data_files::{is_for_people, is_header, is_hidden, may_be_data};
 use crate::dependencies::{Dependencies, Outdated};
-use crate::examination::{Examined, Starter, examine, scan};
+use crate::examination::Starter;
 use crate::history::{self, Chosen, Request};
+use crate::java::{self, Compiled, JavaMeans};
+use crate::part::{Means, ObjectMeans, Objects, Part, joined};
+use crate::project::Project;
 use crate::provenance::Provenance;
 use crate::record::Manifest;
 use crate::session::{Interrupted, Session};
-use crate::state::work_tree_state;
+use crate::state::{built_content, work_tree_state};
+
+const CONTENT: Domain = Domain::new("state.parts");
 
 /// Everything that is known before a test runs.
 pub struct Current {
-    pub build_directory: PathBuf,
     pub graph: Graph,
     pub snapshot: Snapshot,
     pub plan: Plan,
     pub strategy: StrategyView,
-    pub programs: Vec<TestProgram>,
     pub starters: BTreeMap<TestId, Starter>,
+    pub objects: Option<ObjectMeans>,
+    pub java: Option<JavaMeans>,
     pub manifest: Manifest,
     pub state: WorkTreeState,
-    /// Programs and libraries with the time they were linked at.
-    pub images: Vec<Image>,
     /// Set when the build is older than the sources.
     pub outdated: Option<Outdated>,
     pub notes: Vec<String>,
     /// Why some tests may be missing altogether.
     pub incomplete: Option<String>,
-}
-
-/// A program or library of the build.
-pub struct Image {
-    pub name: String,
-    pub is_library: bool,
-    pub modified: Option<SystemTime>,
 }
 
 /// How the way to the plan ended.
@@ -58,41 +55,125 @@ pub enum Prepared {
     Ready(Box<Current>),
 }
 
-/// Builds (if configured), reads, links, lists and plans.
-pub fn prepare(session: &Session<'_>, options: &BuildOptions, request: &Request) -> anyhow::Result<Prepared> {
+/// Builds (if configured, or if the tool of a Java project is known), reads, links, lists and plans.
+pub fn prepare(
+    session: &Session<'_>,
+    options: &BuildOptions,
+    java: &JavaOptions,
+    request: &Request,
+) -> anyhow::Result<Prepared> {
     session.watch_signals()?;
-    if !options.no_build && !build(session)? {
-        return Ok(Prepared::BuildFailed);
+    let project = &session.project;
+    let tool = java::tool_of(project);
+    if tool.is_none() && java.is_given() {
+        bail!("--dependencies and --level are about Java, and this is not a Java project");
     }
-    let has_built = !options.no_build && session.project.settings.build.is_some();
+    let has_built = match build(session, tool.as_ref(), options.no_build)? {
+        Built::Failed => return Ok(Prepared::BuildFailed),
+        Built::Nothing => false,
+        Built::Everything => true,
+    };
     let request = &Request { has_built, ..request.clone() };
-    let directory = BuildDirectory::find(&session.project)?;
-    let (tree, mut notes) = scan(session, &directory.path)?;
-    session.go_on()?;
-    if !directory.others.is_empty() {
-        notes.push(format!(
-            "used {}; {} could be meant too: say build-directory = \"...\" in fewer.toml",
-            session.project.shown(&directory.path),
-            directory.others.join(", ")
-        ));
+    let objects = if tool.is_none() || has_objects(project) { Some(Objects::read(session)?) } else { None };
+    let options = java::options_of(java, &project.settings.java);
+    let compiled = tool.map(|tool| Compiled::read(session, tool, options)).transpose()?;
+    let (state, note) = state_of(session, objects.as_ref(), compiled.as_ref());
+    let mut parts = Vec::new();
+    if let Some(objects) = objects {
+        parts.push(objects.part(session, |objects, dependencies, is_linked| {
+            outdated(session, objects, dependencies, request, is_linked)
+        })?);
     }
-    let mut examined = examine(session, &directory, &tree)?;
-    examined.notes.extend(notes);
-    let current = settle(session, directory.path, &tree, examined, request)?;
+    if let Some(compiled) = compiled {
+        parts.push(compiled.part(session, request.has_built)?);
+    }
+    let mut current = settle(session, parts, state, request)?;
+    current.notes.extend(note);
     session.go_on()?;
     Ok(Prepared::Ready(Box::new(current)))
 }
 
-/// Runs the build command; false when it failed, which has then been said.
-fn build(session: &Session<'_>) -> anyhow::Result<bool> {
-    let Some(build) = &session.project.settings.build else { return Ok(true) };
-    let _phase = session.timings.phase("build");
-    let directory = match &build.directory {
-        Some(directory) => session.project.root.join(directory),
-        None => session.project.root.clone(),
+/// Whether there is a build of C or C++ beside Java.
+fn has_objects(project: &Project) -> bool {
+    project.settings.build_directory.is_some() || BuildDirectory::find(project).is_ok()
+}
+
+fn state_of(
+    session: &Session<'_>,
+    objects: Option<&Objects>,
+    compiled: Option<&Compiled>,
+) -> (WorkTreeState, Option<String>) {
+    let _phase = session.timings.phase("read the working tree");
+    let mut directories: Vec<PathBuf> =
+        objects.iter().map(|objects| objects.directory.path.clone()).collect();
+    directories.extend(compiled.iter().flat_map(|compiled| compiled.build_directories()));
+    let content = || -> Digest {
+        match (objects, compiled) {
+            (Some(objects), None) => built_content(&objects.tree),
+            (None, Some(compiled)) => compiled.digest(),
+            (objects, compiled) => {
+                let mut digest = DigestBuilder::new(CONTENT);
+                let parts = objects.iter().map(|objects| built_content(&objects.tree));
+                for part in parts.chain(compiled.iter().map(|compiled| compiled.digest())) {
+                    digest.digest(part);
+                }
+                digest.finish()
+            }
+        }
     };
-    let command = BuildCommand::Shell(build.command.clone());
-    let end = build::run(&command, &directory, &session.cancel, &mut |line| session.console.say(line))?;
+    work_tree_state(&session.project, &directories, content)
+}
+
+/// What a build did.
+enum Built {
+    Nothing,
+    Everything,
+    /// It has been said why.
+    Failed,
+}
+
+/// Runs the build command and what a Java project's tool needs to be compiled.
+fn build(session: &Session<'_>, tool: Option<&ToolCommand>, no_build: bool) -> anyhow::Result<Built> {
+    if no_build {
+        return Ok(Built::Nothing);
+    }
+    let _phase = session.timings.phase("build");
+    let settings = &session.project.settings;
+    let compilation = tool.map(|tool| tool.compilation(&session.cancel)).transpose()?.flatten();
+    if let Some(build) = &settings.build {
+        let directory = match &build.directory {
+            Some(directory) => session.project.root.join(directory),
+            None => session.project.root.clone(),
+        };
+        let command = BuildCommand::Shell(build.command.clone());
+        if !run_build(session, &command, &directory, compilation.as_ref())? {
+            return Ok(Built::Failed);
+        }
+    }
+    let Some(compilation) = compilation else {
+        return Ok(if settings.build.is_some() { Built::Everything } else { Built::Nothing });
+    };
+    // The user's own command may have had the tool tell already.
+    if !compilation.has_told() {
+        let root = &session.project.root;
+        if !run_build(session, &compilation.command, root, Some(&compilation))? {
+            return Ok(Built::Failed);
+        }
+    }
+    java::keep_layout(&session.project, &compilation)?;
+    Ok(Built::Everything)
+}
+
+/// Runs a build command; false when it failed, which has then been said.
+fn run_build(
+    session: &Session<'_>,
+    command: &BuildCommand,
+    directory: &std::path::Path,
+    compilation: Option<&Compilation>,
+) -> anyhow::Result<bool> {
+    let environment = compilation.map_or(&[][..], |compilation| compilation.environment.as_slice());
+    let mut say = |line: &str| session.console.say(line);
+    let end = build::run(command, directory, environment, &session.cancel, &mut say)?;
     if end.interrupted {
         return Err(Interrupted.into());
     }
@@ -106,55 +187,52 @@ fn build(session: &Session<'_>) -> anyhow::Result<bool> {
             (None, None) => "ended".to_string(),
         };
         session.console.insist(&format!(
-            "fewer: the build command `{}` {how}: no test was run. Its output is above",
-            build.command
+            "fewer: the build command `{command}` {how}: no test was run. Its output is above"
         ));
     }
     Ok(end.success)
 }
 
 /// From what was found to what is decided.
-pub fn settle(
+fn settle(
     session: &Session<'_>,
-    build_directory: PathBuf,
-    tree: &BuildTree,
-    examined: Examined<'_>,
+    parts: Vec<Part>,
+    state: WorkTreeState,
     request: &Request,
 ) -> anyhow::Result<Current> {
-    let Examined {
-        analysis, tests, programs, starters, circumstances, listings, mut notes, incomplete, ..
-    } = examined;
-    let (state, note) = {
-        let _phase = session.timings.phase("read the working tree");
-        work_tree_state(&session.project, &build_directory, tree)
-    };
-    notes.extend(note);
-    let dependencies = {
-        let _phase = session.timings.phase("read dependencies");
-        Dependencies::read(&build_directory, &session.project.root, tree)
-    };
-    let is_linked = |object: &str| !analysis.elements_of_objects(|name| name == object).is_empty();
-    let outdated = outdated(session, &build_directory, tree, &dependencies, request, is_linked);
+    let mut graphs = Vec::new();
+    let mut snapshot = Snapshot::new();
+    let mut starters = BTreeMap::new();
+    let mut circumstances = BTreeMap::new();
+    let mut manifest = Manifest::default();
+    let (mut objects, mut java) = (None, None);
+    let (mut outdated, mut incomplete) = (None, None);
+    let mut notes = Vec::new();
+    for part in parts {
+        graphs.push(part.graph);
+        for (id, fingerprint) in part.snapshot {
+            snapshot.entry(id).or_insert(fingerprint);
+        }
+        for (id, starter) in part.starters {
+            starters.entry(id).or_insert(starter);
+        }
+        circumstances.extend(part.circumstances);
+        manifest.add(part.manifest);
+        match part.means {
+            Means::Objects(means) => objects = Some(means),
+            Means::Java(means) => java = Some(means),
+        }
+        outdated = outdated.or(part.outdated);
+        incomplete = incomplete.or(part.incomplete);
+        notes.extend(part.notes);
+    }
+    let graph = joined(graphs)?;
     notes.extend(outdated.as_ref().map(|outdated| outdated.note(&session.project)));
-    let provenance = (state.commit.is_some() && !state.dirty && outdated.is_none())
-        .then(|| Provenance::of(&session.project, &build_directory, &dependencies, &tests, &circumstances));
-    let manifest = Manifest::of(tree, analysis.surroundings(), &listings, provenance.as_ref());
-    if analysis.targets().iter().all(|target| !target.has_googletest) && tests.is_empty() {
-        notes.push(format!(
-            "no tests found in {}: it holds neither a GoogleTest program nor CTest entries. `fewer doctor` says more",
-            session.project.shown(&build_directory)
-        ));
+    if state.commit.is_some() && !state.dirty && outdated.is_none() {
+        let built = objects.as_ref().map(|means| (means.build_directory.as_path(), &means.dependencies));
+        manifest.add_provenance(&Provenance::of(&session.project, built, graph.tests(), &circumstances));
     }
     let _phase = session.timings.phase("plan");
-    let (graph, fingerprints) = analysis.into_graph(tests);
-    let snapshot: Snapshot = graph
-        .tests()
-        .iter()
-        .map(|test| {
-            let fingerprint = fingerprints.test(test);
-            (test.id.clone(), circumstances::with(fingerprint, circumstances.get(&test.id).copied()))
-        })
-        .collect();
     let Chosen { scope, strategy, because, notes: of_strategy } =
         history::choose(session, request, &state, &snapshot);
     notes.extend(of_strategy);
@@ -162,26 +240,17 @@ pub fn settle(
     notes.extend(incomplete.clone());
     notes.sort();
     notes.dedup();
-    let images = tree
-        .images
-        .iter()
-        .map(|image| Image {
-            name: image.name.clone(),
-            is_library: image.summary.is_library,
-            modified: image.modified,
-        })
-        .collect();
+    let strategy = StrategyView { name: strategy.word(), because };
     Ok(Current {
-        build_directory,
         graph,
         snapshot,
         plan,
-        strategy: StrategyView { name: strategy.word(), because },
-        programs,
+        strategy,
         starters,
+        objects,
+        java,
         manifest,
         state,
-        images,
         outdated,
         notes,
         incomplete,
@@ -192,11 +261,10 @@ pub fn settle(
 /// said that there is nothing to do, everything that is built than some source or description of the build.
 fn outdated(
     session: &Session<'_>,
-    build_directory: &Path,
-    tree: &BuildTree,
+    objects: &Objects,
     dependencies: &Dependencies,
     request: &Request,
-    is_linked: impl Fn(&str) -> bool,
+    is_linked: &dyn Fn(&str) -> bool,
 ) -> Option<Outdated> {
     let work_tree = session.project.work_tree.as_ref()?;
     let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
@@ -206,7 +274,7 @@ fn outdated(
     if request.has_built {
         return None;
     }
-    let newest = newest_product(build_directory, tree)?;
+    let newest = newest_product(objects)?;
     let written = |path: &PathBuf| path.metadata().ok()?.modified().ok();
     let files = work_tree.tracked_files(&session.project.root).unwrap_or_default();
     files
@@ -218,7 +286,8 @@ fn outdated(
 }
 
 /// When the build last made anything, its own plan included.
-fn newest_product(build_directory: &Path, tree: &BuildTree) -> Option<SystemTime> {
+fn newest_product(objects: &Objects) -> Option<SystemTime> {
+    let (build_directory, tree) = (&objects.directory.path, &objects.tree);
     let plans = ["build.ninja", "Makefile", "CMakeCache.txt", "config.status", ".ninja_log"];
     let planned = plans.iter().filter_map(|name| build_directory.join(name).metadata().ok()?.modified().ok());
     let made = tree.objects.iter().filter_map(|object| object.modified);

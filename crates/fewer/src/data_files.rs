@@ -6,13 +6,14 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use fewer_core::{Digest, Domain};
+use fewer_core::{Digest, DigestBuilder, Domain};
 use fewer_objects::NamedDigest;
 use rayon::prelude::*;
 
 use crate::project::Project;
 
 const FILE: Domain = Domain::new("data.file");
+const VARIABLE: Domain = Domain::new("variable");
 
 /// Endings of files that the compiler reads.
 const CODE: &[&str] = &[
@@ -91,6 +92,19 @@ pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
     digests
 }
 
+/// The environment variables that tests depend on, as the settings name them.
+pub fn variables(project: &Project) -> Vec<NamedDigest> {
+    let variable = |name: &String| {
+        let mut digest = DigestBuilder::new(VARIABLE);
+        match std::env::var_os(name) {
+            Some(value) => digest.text("set").bytes(value.as_encoded_bytes()),
+            None => digest.text("unset"),
+        };
+        NamedDigest { name: format!("variable {name}"), digest: digest.finish() }
+    };
+    project.settings.variables.iter().map(variable).collect()
+}
+
 /// How a file is called in the graph. Example: `file testdata/a.txt`.
 pub fn element_name(path: &Path) -> String {
     format!("file {}", path.display())
@@ -164,7 +178,7 @@ fn tracked(project: &Project) -> HashSet<PathBuf> {
 }
 
 /// Paths below the project's directory: what git knows or would add, else whatever is there.
-fn listed(project: &Project) -> Vec<PathBuf> {
+pub fn listed(project: &Project) -> Vec<PathBuf> {
     if let Some(tree) = &project.work_tree
         && let Ok(files) = tree.list_files(&project.root)
     {
@@ -221,7 +235,7 @@ fn has_built_content(content: &[u8]) -> bool {
 }
 
 /// What fewer itself was asked to write somewhere in the project.
-fn is_own_report(content: &[u8]) -> bool {
+pub fn is_own_report(content: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&content[..content.len().min(120)]);
     beginning.starts_with("{\n  \"format\": \"fewer-")
         || (beginning.starts_with("<?xml") && beginning.contains("<testsuites name=\"fewer\""))

@@ -283,7 +283,7 @@ fn no_ctest(build_directory: &Path, examined: &Examined<'_>) -> Option<Finding> 
     })
 }
 
-fn examples(all: impl Iterator<Item = String>) -> Vec<String> {
+pub fn examples(all: impl Iterator<Item = String>) -> Vec<String> {
     let all: Vec<String> = all.collect();
     let more = all.len().saturating_sub(EXAMPLES);
     let mut examples: Vec<String> = all.into_iter().take(EXAMPLES).collect();

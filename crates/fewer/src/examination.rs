@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestNode};
 use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
-use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NamedDigest, Target};
+use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target};
 use fewer_runners::ctest::{self, CtestEntry};
 use fewer_runners::googletest::{self, ListError};
 use fewer_runners::{Cancel, TestProgram};
@@ -23,7 +23,6 @@ use crate::session::Session;
 use crate::summary_cache::StoredSummaries;
 
 const LISTING: Domain = Domain::new("listing");
-const VARIABLE: Domain = Domain::new("variable");
 const EVERYTHING: Domain = Domain::new("everything");
 
 /// How long a program may take to list its tests.
@@ -43,6 +42,10 @@ pub enum Starter {
     /// A GoogleTest program that cannot list its tests, as a whole.
     Whole(TestProgram),
     Ctest(CtestEntry),
+    /// Top-level classes of a Java module.
+    Java {
+        classes: Vec<String>,
+    },
 }
 
 /// The graph and the tests of a build directory.
@@ -115,24 +118,14 @@ fn everything(tree: &BuildTree, analysis: &Analysis<'_>) -> Digest {
 }
 
 fn given(session: &Session<'_>, build_directory: &Path) -> Given {
-    let variables = &session.project.settings.variables;
     let library_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     Given {
         files: data_files::collect(&session.project, build_directory),
-        variables: variables
-            .iter()
-            .map(|name| {
-                let mut digest = DigestBuilder::new(VARIABLE);
-                match std::env::var_os(name) {
-                    Some(value) => digest.text("set").bytes(value.as_encoded_bytes()),
-                    None => digest.text("unset"),
-                };
-                NamedDigest { name: format!("variable {name}"), digest: digest.finish() }
-            })
-            .collect(),
+        variables: data_files::variables(&session.project),
         library_path: std::env::split_paths(&library_path)
             .filter(|path| !path.as_os_str().is_empty())
             .collect::<Vec<PathBuf>>(),
+        ..Given::default()
     }
 }
 

@@ -9,16 +9,19 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fewer_core::{Decision, Digest, Outcome, TestId, Verdict};
-use fewer_report::{ProcessFailureView, ResultView, style};
+use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
 use fewer_runners::googletest::{SelectedTest, Selection, plan_shards};
-use fewer_runners::{Event, Job, RunOptions, TestResult};
+use fewer_runners::java::{self as java_runner, ModuleTests};
+use fewer_runners::{CaseResult, Event, Job, RunOptions, TestResult};
 use fewer_store::{RunEnd, RunId, Store, StoreError};
 
 use crate::console::Progress;
-use crate::current::{Current, Image};
+use crate::current::Current;
 use crate::examination::Starter;
+use crate::java::{JavaMeans, remember_unseen};
+use crate::part::{Image, ObjectMeans};
 use crate::session::Session;
 
 /// Outcomes are on the disk at the latest this long after they are known.
@@ -100,9 +103,9 @@ fn run_all(
         fewer_runners::run(work.jobs, options, &mut |event| watcher.happened(event)).interrupted;
     if session.cancel.is_cancelled() {
         interrupted |= !work.entries.is_empty();
-    } else if !work.entries.is_empty() {
+    } else if let Some(objects) = current.objects.as_ref().filter(|_| !work.entries.is_empty()) {
         let configuration = session.project.settings.configuration.as_deref();
-        let ran = ctest::run(&current.build_directory, configuration, &work.entries, options, &mut |event| {
+        let ran = ctest::run(&objects.build_directory, configuration, &work.entries, options, &mut |event| {
             watcher.happened(event);
         });
         match ran {
@@ -116,19 +119,56 @@ fn run_all(
             }),
         }
     }
+    if let Some(java) = &current.java {
+        interrupted |= run_java(session, java, work.classes, options, watcher);
+    }
     let mut execution = std::mem::take(&mut watcher.execution);
     execution.interrupted = interrupted && session.cancel.is_cancelled();
     execution
+}
+
+/// Runs test classes; true when it was interrupted.
+fn run_java(
+    session: &Session<'_>,
+    java: &JavaMeans,
+    modules: Vec<ModuleTests>,
+    options: &RunOptions,
+    watcher: &mut Watcher<'_>,
+) -> bool {
+    let tests: Vec<TestId> =
+        modules.iter().flat_map(|module| &module.selected).map(|test| test.test.clone()).collect();
+    if tests.is_empty() || session.cancel.is_cancelled() {
+        return !tests.is_empty();
+    }
+    match java_runner::run(&java.tool, modules, options, &mut |event| watcher.happened(event)) {
+        Ok(end) => {
+            watcher.execution.notes.extend(end.notes);
+            watcher.discovered(session, end.unexpected);
+            end.end.interrupted
+        }
+        Err(_) if session.cancel.is_cancelled() => true,
+        Err(error) => {
+            watcher.execution.process_failures.push(ProcessFailureView {
+                target: java.tool.program.display().to_string(),
+                tests,
+                explanation: error.to_string(),
+                output_tail: String::new(),
+            });
+            false
+        }
+    }
 }
 
 /// The selected tests, in the form the runners take.
 struct Work {
     jobs: Vec<Job>,
     entries: Vec<CtestTest>,
+    classes: Vec<ModuleTests>,
 }
 
 impl Work {
     fn of(current: &Current, workers: NonZeroUsize) -> Work {
+        let classes = current.java.as_ref().map(|java| java.work(&current.plan, &current.starters));
         let mut selections: BTreeMap<usize, Vec<(usize, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
@@ -147,19 +187,21 @@ impl Work {
                 Starter::Ctest(entry) => {
                     entries.push(CtestTest { test: test.id.clone(), entry: entry.clone() });
                 }
+                Starter::Java { .. } => {}
             }
         }
+        let programs = current.objects.as_ref().map_or(&[][..], |objects| objects.programs.as_slice());
         let selections = selections
             .into_iter()
             .map(|(program, mut tests)| {
                 tests.sort_by_key(|(order, _)| *order);
                 let tests = tests.into_iter().map(|(_, test)| test).collect();
-                Selection { program: current.programs[program].clone(), tests }
+                Selection { program: programs[program].clone(), tests }
             })
             .collect();
         let mut jobs: Vec<Job> = plan_shards(selections, workers).into_iter().map(Job::Shard).collect();
         jobs.extend(commands);
-        Work { jobs, entries }
+        Work { jobs, entries, classes: classes.unwrap_or_default() }
     }
 }
 
@@ -187,15 +229,50 @@ impl Watcher<'_> {
     }
 
     fn finished(&mut self, result: TestResult) {
-        let TestResult { test, outcome, message } = result;
+        let TestResult { test, outcome, message, cases } = result;
         if self.session.console.is_verbose() {
             let line = outcome_line(&test, &outcome);
             self.progress.suspend(|| self.session.console.say(&line));
         }
         self.recorder.add(test.clone(), outcome.clone());
         let Outcome { verdict, duration_s, output_tail } = outcome;
-        self.execution.results.insert(test, ResultView { verdict, duration_s, output_tail, message });
+        let cases = cases.into_iter().map(case_view).collect();
+        self.execution.results.insert(test, ResultView { verdict, duration_s, output_tail, message, cases });
     }
+}
+
+impl Watcher<'_> {
+    /// Classes that nobody knew to be tests: what they did is told, and from now on they are.
+    fn discovered(&mut self, session: &Session<'_>, results: Vec<TestResult>) {
+        if results.is_empty() {
+            return;
+        }
+        let ids: Vec<TestId> = results.iter().map(|result| result.test.clone()).collect();
+        let names: Vec<String> = ids.iter().take(3).map(TestId::to_string).collect();
+        self.execution.notes.push(format!(
+            "{} classes ran as tests in which fewer sees none, such as {}: from now on they count as tests",
+            ids.len(),
+            names.join(", ")
+        ));
+        if let Err(error) = remember_unseen(&session.project, &ids) {
+            self.execution.notes.push(format!("they cannot be remembered: {error}"));
+        }
+        for TestResult { test, outcome, message, .. } in results {
+            if outcome.verdict.is_failure() {
+                self.execution.process_failures.push(ProcessFailureView {
+                    target: test.target.clone(),
+                    explanation: format!("{test} failed: {}", message.unwrap_or_default()),
+                    tests: vec![test],
+                    output_tail: outcome.output_tail,
+                });
+            }
+        }
+    }
+}
+
+fn case_view(case: CaseResult) -> CaseView {
+    let CaseResult { class, name, verdict, duration_s, message, detail } = case;
+    CaseView { class, name, verdict, duration_s, message, detail }
 }
 
 fn outcome_line(test: &TestId, outcome: &Outcome) -> String {
@@ -240,7 +317,8 @@ impl<'r> Recorder<'r> {
             return;
         }
         let mut troubles = lock(&self.troubles);
-        let changed = Changed::look(self.current);
+        let has_java = |java: &&JavaMeans| batch.iter().any(|(test, ..)| java.has_module(&test.target));
+        let changed = Changed::look(self.current, self.current.java.as_ref().filter(has_java));
         batch.retain(|(test, ..)| match changed.touching(&test.target) {
             Some(image) => {
                 troubles.rebuilt.insert(image.to_string());
@@ -271,17 +349,19 @@ impl<'r> Recorder<'r> {
 struct Changed<'c> {
     programs: HashMap<&'c str, &'c str>,
     library: Option<&'c str>,
+    /// The Java part, if its classes changed.
+    java: Option<&'c JavaMeans>,
 }
 
 impl<'c> Changed<'c> {
-    fn look(current: &'c Current) -> Changed<'c> {
+    fn look(current: &'c Current, java: Option<&'c JavaMeans>) -> Changed<'c> {
+        let java = java.filter(|java| !java.is_unchanged());
+        let mut changed = Changed { programs: HashMap::new(), library: None, java };
+        let Some(ObjectMeans { build_directory, images, .. }) = &current.objects else { return changed };
         let now = |image: &Image| -> Option<SystemTime> {
-            std::fs::metadata(current.build_directory.join(&image.name)).ok()?.modified().ok()
+            std::fs::metadata(build_directory.join(&image.name)).ok()?.modified().ok()
         };
-        let mut changed = Changed { programs: HashMap::new(), library: None };
-        for image in
-            current.images.iter().filter(|image| image.modified.is_some() && now(image) != image.modified)
-        {
+        for image in images.iter().filter(|image| image.modified.is_some() && now(image) != image.modified) {
             if image.is_library {
                 changed.library = Some(&image.name);
             } else {
@@ -293,6 +373,9 @@ impl<'c> Changed<'c> {
 
     /// The changed file that a target's outcomes may be of.
     fn touching(&self, target: &str) -> Option<&'c str> {
+        if self.java.is_some_and(|java| java.has_module(target)) {
+            return Some("a class on the class path");
+        }
         self.programs.get(target).copied().or(self.library)
     }
 }

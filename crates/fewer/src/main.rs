@@ -20,6 +20,7 @@ mod exit_code;
 mod history;
 mod java;
 mod names;
+mod part;
 mod project;
 mod provenance;
 mod record;
@@ -70,6 +71,9 @@ fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
         Command::Status(options) => commands::status::execute(global, console, options),
         Command::Doctor(options) => commands::doctor::execute(global, console, options),
         Command::History(command) => commands::history::execute(global, console, command),
+        Command::Reduce(command) => commands::reduce::execute(global, console, command),
+        #[cfg(feature = "simulate")]
+        Command::Simulate(command) => commands::simulate::execute(global, console, command),
         Command::Gc(options) => commands::gc::execute(global, console, options),
         Command::Completions(options) => commands::manual::completions(console, options.shell),
         Command::Man(options) => commands::manual::man(console, options),

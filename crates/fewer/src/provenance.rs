@@ -37,15 +37,15 @@ pub struct Provenance {
 impl Provenance {
     pub fn of(
         project: &Project,
-        build_directory: &Path,
-        dependencies: &Dependencies,
+        objects: Option<(&Path, &Dependencies)>,
         tests: &[TestNode],
         started: &BTreeMap<TestId, Digest>,
     ) -> Provenance {
-        let mut own = OwnFiles::of(project, build_directory);
+        let mut own = OwnFiles::of(project, objects.map(|(build_directory, _)| build_directory));
         let mut files: BTreeMap<String, u32> = BTreeMap::new();
-        let inputs: Vec<(&str, Option<Vec<String>>)> = dependencies
-            .objects()
+        let inputs: Vec<(&str, Option<Vec<String>>)> = objects
+            .into_iter()
+            .flat_map(|(_, dependencies)| dependencies.objects())
             .map(|(object, files)| (object, files.and_then(|files| own.inputs(files))))
             .collect();
         for path in inputs.iter().filter_map(|(_, inputs)| inputs.as_ref()).flatten() {
@@ -138,13 +138,14 @@ enum Place {
 }
 
 impl OwnFiles {
-    fn of(project: &Project, build_directory: &Path) -> OwnFiles {
+    fn of(project: &Project, build_directory: Option<&Path>) -> OwnFiles {
         let Some(tree) = &project.work_tree else {
             return OwnFiles { top: project.root.clone(), paths: HashSet::new(), places: HashMap::new() };
         };
         let top = tree.root().canonicalize().unwrap_or_else(|_| tree.root().to_path_buf());
+        let build_directory = build_directory.filter(|directory| *directory != project.root);
         let is_generated =
-            |path: &PathBuf| build_directory != project.root && top.join(path).starts_with(build_directory);
+            |path: &PathBuf| build_directory.is_some_and(|directory| top.join(path).starts_with(directory));
         let listed = tree.list_files(&top).unwrap_or_default();
         let paths = listed.into_iter().filter(|path| !is_generated(path)).collect();
         OwnFiles { top, paths, places: HashMap::new() }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use fewer_core::{Digest, Domain, Graph, Snapshot, TestId, TestNode};
 use fewer_git::WorkTreeState;
+use fewer_java::class_path::CLASS_KIND;
+use fewer_java::{Class, ClassSummary};
 use fewer_objects::image::ImageSummary;
 use fewer_objects::pack::Pack;
 use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND, PACK_KIND, Packed};
@@ -13,6 +15,8 @@ use fewer_objects::surroundings::{LISTING_KIND, SURROUNDINGS_KIND, Surroundings,
 use fewer_objects::{Analysis, BuildTree, Scanned};
 use fewer_store::{ManifestEntry, StateId, StateRecord, Store, StoreError};
 
+use crate::java::{RECORD_KIND, Record};
+use crate::part::joined;
 use crate::provenance::{PROVENANCE_KIND, Provenance};
 
 const SURROUNDINGS: Domain = Domain::new("surroundings");
@@ -21,29 +25,52 @@ const SURROUNDINGS: Domain = Domain::new("surroundings");
 #[derive(Default)]
 pub struct Manifest {
     entries: Vec<ManifestEntry>,
-    surroundings: (Digest, Vec<u8>),
-    provenance: Option<(Digest, Vec<u8>)>,
+    /// Those that are not in the store yet, by kind.
+    blobs: Vec<(&'static str, Digest, Vec<u8>)>,
 }
 
 impl Manifest {
-    pub fn of(
+    pub fn of_objects(
         tree: &BuildTree,
         surroundings: &Surroundings,
         listings: &[(String, Digest)],
-        provenance: Option<&Provenance>,
     ) -> Manifest {
         let encoded = surroundings.encode();
         let key = Digest::of(SURROUNDINGS, &encoded);
-        let entry = |kind: &str, name: &str, key| ManifestEntry { kind: kind.into(), name: name.into(), key };
         let mut entries: Vec<ManifestEntry> =
             tree.objects.iter().map(|object| entry(OBJECT_KIND, &object.name, object.key)).collect();
         entries.extend(tree.packs.iter().map(|pack| entry(PACK_KIND, &pack.key.to_string(), pack.key)));
         entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
         entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
         entries.push(entry(SURROUNDINGS_KIND, "", key));
-        let provenance = provenance.map(Provenance::encode);
-        entries.extend(provenance.iter().map(|(key, _)| entry(PROVENANCE_KIND, "", *key)));
-        Manifest { entries, surroundings: (key, encoded), provenance }
+        Manifest { entries, blobs: vec![(SURROUNDINGS_KIND, key, encoded)] }
+    }
+
+    /// Classes are in the store under their keys; a module may have several of one name.
+    pub fn of_java(classes: &[Class], keys: &[Digest], record: &Record) -> Manifest {
+        let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut entries = Vec::with_capacity(classes.len() + 1);
+        for (class, key) in classes.iter().zip(keys) {
+            let count = counts.entry((&class.module, &class.summary.name)).or_insert(0);
+            *count += 1;
+            let again = if *count > 1 { format!("#{count}") } else { String::new() };
+            let name = format!("{}\t{}{again}", class.module, class.summary.name);
+            entries.push(entry(CLASS_KIND, &name, *key));
+        }
+        let (key, encoded) = record.encode();
+        entries.push(entry(RECORD_KIND, "", key));
+        Manifest { entries, blobs: vec![(RECORD_KIND, key, encoded)] }
+    }
+
+    pub fn add(&mut self, other: Manifest) {
+        self.entries.extend(other.entries);
+        self.blobs.extend(other.blobs);
+    }
+
+    pub fn add_provenance(&mut self, provenance: &Provenance) {
+        let (key, encoded) = provenance.encode();
+        self.entries.push(entry(PROVENANCE_KIND, "", key));
+        self.blobs.push((PROVENANCE_KIND, key, encoded));
     }
 
     /// Records the state that these parts make up, with the fingerprints of its tests.
@@ -53,8 +80,9 @@ impl Manifest {
         state: &WorkTreeState,
         snapshot: Snapshot,
     ) -> Result<StateId, StoreError> {
-        store.put_blobs(SURROUNDINGS_KIND, &[self.surroundings])?;
-        store.put_blobs(PROVENANCE_KIND, self.provenance.as_slice())?;
+        for (kind, key, blob) in self.blobs {
+            store.put_blobs(kind, &[(key, blob)])?;
+        }
         store.record_state(&StateRecord {
             commit: state.commit.clone(),
             dirty: state.dirty,
@@ -68,7 +96,21 @@ impl Manifest {
 /// The graph of a recorded state with its tests; `None` where a part of it is no longer there or was written by
 /// another version.
 pub fn recorded_graph(store: &Store, id: StateId) -> Option<Graph> {
-    rebuild(store, id, |analysis, tests, _| analysis.into_graph(tests).0)
+    let state = store.state(id).ok()?;
+    let has = |kind: &str| state.manifest.iter().any(|entry| entry.kind == kind);
+    let mut graphs = Vec::new();
+    if has(SURROUNDINGS_KIND) {
+        graphs.push(rebuild(store, id, |analysis, tests, _| analysis.into_graph(tests).0)?);
+    }
+    if has(RECORD_KIND) {
+        graphs.push(Parts { store, manifest: &state.manifest }.java_graph()?);
+    }
+    joined(graphs).ok()
+}
+
+/// Whether a recorded state holds tests that are not known from objects.
+pub fn has_java(store: &Store, id: StateId) -> bool {
+    store.state(id).is_ok_and(|state| state.manifest.iter().any(|entry| entry.kind == RECORD_KIND))
 }
 
 /// Where the parts of a recorded state come from, if that was recorded.
@@ -111,6 +153,10 @@ pub fn rebuild<T>(
     Some(then(analysis, tests, provenance))
 }
 
+fn entry(kind: &str, name: &str, key: Digest) -> ManifestEntry {
+    ManifestEntry { kind: kind.into(), name: name.into(), key }
+}
+
 /// A part of a state that is no longer there, or was written by another version.
 struct Unreadable;
 
@@ -137,6 +183,16 @@ impl Parts<'_> {
             blobs.get(&entry.key).map(|bytes| (entry.name.clone(), entry.key, bytes.clone()))
         };
         entries.into_iter().map(found).collect()
+    }
+
+    fn java_graph(&self) -> Option<Graph> {
+        let record = Record::decode(&self.all(RECORD_KIND)?.into_iter().next()?.2)?;
+        let class = |(name, _, bytes): (String, Digest, Vec<u8>)| {
+            let (module, _) = name.split_once('\t')?;
+            Some((module.to_string(), ClassSummary::decode(&bytes)?))
+        };
+        let classes = self.all(CLASS_KIND)?.into_iter().map(class).collect::<Option<Vec<_>>>()?;
+        Some(record.recorded_graph(classes))
     }
 
     fn packs(&self) -> Option<Vec<Packed>> {

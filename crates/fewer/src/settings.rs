@@ -13,6 +13,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
+use crate::cli::{DependenciesName, LevelName};
 use crate::history::{FileRule, FilesTable};
 
 pub const FILE_NAME: &str = "fewer.toml";
@@ -34,6 +35,36 @@ pub struct Settings {
     pub exclude: GlobSet,
     /// Which files are tests and what they depend on, for replays without a build.
     pub files: Option<FileRule>,
+    pub java: JavaSettings,
+}
+
+/// How a Java project is compiled, tested and looked at.
+#[derive(Clone, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct JavaSettings {
+    /// Found by the build files where the user does not say.
+    pub tool: Option<ToolSetting>,
+    /// How the tool is started.
+    pub command: Option<PathBuf>,
+    /// Given to every start of the tool.
+    pub arguments: Vec<String>,
+    /// For the console launcher: directories of classes, the rest of the class path, the launcher itself.
+    pub classes: Vec<PathBuf>,
+    pub test_classes: Vec<PathBuf>,
+    pub class_path: Vec<PathBuf>,
+    pub launcher: Option<PathBuf>,
+    pub dependencies: Option<DependenciesName>,
+    pub level: Option<LevelName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolSetting {
+    Maven,
+    Gradle,
+    Console,
+    /// The project is not to be looked at as Java.
+    None,
 }
 
 /// The build command and where it runs.
@@ -61,6 +92,7 @@ struct Document {
     environment: EnvironmentTable,
     data: DataTable,
     files: Option<FilesTable>,
+    java: JavaSettings,
 }
 
 #[derive(Deserialize, Default)]
@@ -120,6 +152,7 @@ impl Settings {
             data_files: document.data.files.map(|files| globs("data.files", &files)).transpose()?,
             exclude: globs("exclude", &document.exclude)?,
             files: document.files.as_ref().map(FileRule::compile).transpose()?,
+            java: document.java,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The state of the working tree that outcomes are recorded for. Outside of git it is what was built.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use fewer_core::{DigestBuilder, Domain};
+use fewer_core::{Digest, DigestBuilder, Domain};
 use fewer_git::{GitError, WorkTree, WorkTreeState};
 use fewer_objects::BuildTree;
 
@@ -11,16 +11,17 @@ use crate::project::Project;
 
 const BUILT: Domain = Domain::new("state.built");
 
-/// The state, and a note where git could not tell.
+/// The state, and a note where git could not tell. `content` is of all that was built, for where git is not asked.
 pub fn work_tree_state(
     project: &Project,
-    build_directory: &Path,
-    tree: &BuildTree,
+    build_directories: &[PathBuf],
+    content: impl Fn() -> Digest,
 ) -> (WorkTreeState, Option<String>) {
-    let Some(work_tree) = &project.work_tree else { return (built(tree), None) };
-    match checked_out(project, work_tree, Some(build_directory)) {
+    let built = || WorkTreeState { commit: None, dirty: false, untracked: false, digest: content() };
+    let Some(work_tree) = &project.work_tree else { return (built(), None) };
+    match checked_out(project, work_tree, build_directories) {
         Ok(state) => (state, None),
-        Err(error) => (built(tree), Some(format!("git cannot tell the state of the working tree: {error}"))),
+        Err(error) => (built(), Some(format!("git cannot tell the state of the working tree: {error}"))),
     }
 }
 
@@ -28,22 +29,23 @@ pub fn work_tree_state(
 pub fn checked_out(
     project: &Project,
     work_tree: &WorkTree,
-    build_directory: Option<&Path>,
+    build_directories: &[PathBuf],
 ) -> Result<WorkTreeState, GitError> {
     let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
     // A build inside the source tree has no directory of its own.
-    let own_directory = build_directory.filter(|directory| *directory != project.root);
+    let is_inside = build_directories.is_empty() || build_directories.contains(&project.root);
+    let own: Vec<&PathBuf> =
+        build_directories.iter().filter(|directory| **directory != project.root).collect();
     work_tree.state(|path| {
         let path = top.join(path);
         path.starts_with(project.store_directory())
-            || match own_directory {
-                Some(directory) => path.starts_with(directory),
-                None => is_build_product(&path) || is_built(&path),
-            }
+            || own.iter().any(|directory| path.starts_with(directory))
+            || is_inside && (is_build_product(&path) || is_built(&path))
     })
 }
 
-fn built(tree: &BuildTree) -> WorkTreeState {
+/// Of all objects and programs.
+pub fn built_content(tree: &BuildTree) -> Digest {
     let mut digest = DigestBuilder::new(BUILT);
     for object in &tree.objects {
         digest.text(&object.name).digest(object.key);
@@ -51,7 +53,7 @@ fn built(tree: &BuildTree) -> WorkTreeState {
     for (index, image) in tree.images.iter().enumerate() {
         digest.text(&image.name).digest(tree.image_content(index));
     }
-    WorkTreeState { commit: None, dirty: false, untracked: false, digest: digest.finish() }
+    digest.finish()
 }
 
 /// The name of this machine, as outcomes carry it.

@@ -1,11 +1,10 @@
-//! Summaries of object files kept in the store. A store that cannot be used makes the analysis slower, not
+//! Summaries of object files and classes kept in the store. A store that cannot be used makes the analysis slower, not
 //! wrong: the first problem is remembered and told as a note.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use fewer_core::Digest;
-use fewer_objects::SummaryCache;
 use fewer_store::{Store, StoreError};
 
 pub struct StoredSummaries<'s> {
@@ -27,8 +26,8 @@ impl<'s> StoredSummaries<'s> {
     }
 }
 
-impl SummaryCache for StoredSummaries<'_> {
-    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+impl StoredSummaries<'_> {
+    fn stored(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
         let store = self.store.lock().expect("nobody panics with the records in hand");
         store.blobs(kind, keys).unwrap_or_else(|error| {
             self.remember(error);
@@ -36,10 +35,30 @@ impl SummaryCache for StoredSummaries<'_> {
         })
     }
 
-    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+    fn keep(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
         let store = self.store.lock().expect("nobody panics with the records in hand");
         if let Err(error) = store.replace_blobs(kind, summaries) {
             self.remember(error);
         }
+    }
+}
+
+impl fewer_objects::SummaryCache for StoredSummaries<'_> {
+    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+        self.stored(kind, keys)
+    }
+
+    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+        self.keep(kind, summaries);
+    }
+}
+
+impl fewer_java::SummaryCache for StoredSummaries<'_> {
+    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
+        self.stored(kind, keys)
+    }
+
+    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+        self.keep(kind, summaries);
     }
 }

@@ -1,33 +1,39 @@
-//! `fewer affected --diff` in a Java project: the tests whose fingerprint differs between two commits, or between a
-//! commit and the working tree, from source alone.
+//! `fewer affected` in a Java project, from source alone: the tests whose fingerprint differs between two commits, or
+//! between a commit and the working tree; and the tests that can reach given files or classes.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use fewer_core::{Fingerprints, Snapshot, TestId, tts};
+use fewer_core::{ElementId, Fingerprints, Graph, Snapshot, TestId, tts};
 use fewer_git::{CommitHash, Repository, WorkTree};
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
+use crate::affected_elements::{exactly, tests_reaching};
 use crate::cli::{AffectedFormat, AffectedOptions};
 use crate::exit_code::ExitCode;
 use crate::java::{FactsReader, FileChange, FileContent, JavaState, options_of};
+use crate::project::start_directory;
 use crate::session::Session;
 
 /// So many notes are shown; JSON has them all.
 const SHOWN_NOTES: usize = 5;
 
 pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
-    let Some(diff) = options.diff.as_deref().filter(|_| options.paths.is_empty()) else {
-        bail!(
-            "in a Java project `fewer affected` compares commits: give --diff A..B, or --diff HEAD for the files that \
-             are not committed; single files cannot be given yet"
-        );
+    let diff = match (&options.diff, options.paths.as_slice()) {
+        (Some(diff), []) => diff.as_str(),
+        (None, paths) => return of_paths(session, options, paths),
+        (Some(_), _) => {
+            bail!("give files or --diff, not both: in a Java project they are answered in different ways")
+        }
     };
     let repository = Repository::open(&session.project.root)?;
     let mut reader = FactsReader::new(session, &repository)?;
-    let mut state = JavaState::new(options_of(&options.java), session.project.below_top());
+    let mut state = JavaState::new(
+        options_of(&options.java, &session.project.settings.java),
+        session.project.below_top(),
+    );
     let (old, new) = ends(&repository, diff).with_context(|| format!("cannot tell what '{diff}' changes"))?;
     let phase = session.timings.phase("read the old state");
     let entries = repository.tree(old)?.into_iter().map(FileChange::of_entry).collect();
@@ -48,6 +54,59 @@ pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Resu
     let inputs: Vec<InputView> =
         paths.iter().zip(kinds_before).map(|(path, before)| view(session, &state, path, before)).collect();
     print(session, options, &inputs, &tests, &notes)
+}
+
+/// The tests that can reach some files, or classes and members by name, in the working tree as it is.
+fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) -> anyhow::Result<ExitCode> {
+    let repository = Repository::open(&session.project.root)?;
+    let mut reader = FactsReader::new(session, &repository)?;
+    let mut state = JavaState::new(
+        options_of(&options.java, &session.project.settings.java),
+        session.project.below_top(),
+    );
+    let phase = session.timings.phase("read the working tree");
+    let Some(tree) = &session.project.work_tree else {
+        bail!("{} is in no git working tree: give --diff A..B", session.project.root.display());
+    };
+    let files = tree.list_files(tree.root())?.into_iter().map(|path| {
+        let content = on_disk(&tree.root().join(&path))?;
+        Ok(FileChange { path, content })
+    });
+    state.apply(files.collect::<anyhow::Result<_>>()?, &mut reader)?;
+    session.go_on()?;
+    let analysed = state.analyse();
+    drop(phase);
+    let graph = &analysed.graph;
+    let start = start_directory()?;
+    let mut elements: Vec<ElementId> = Vec::new();
+    let mut inputs = Vec::new();
+    for text in paths {
+        let path = start.join(text);
+        let below = path.strip_prefix(tree.root().canonicalize()?).map(Path::to_path_buf).unwrap_or(path);
+        let types = state.type_names(&below);
+        let (kind, found) = match state.input_name(&below) {
+            _ if !types.is_empty() => (InputKind::Source, of_types(graph, &types)),
+            Some(name) => (InputKind::Data, exactly(graph, &name)),
+            None => (InputKind::Element, of_types(graph, std::slice::from_ref(text))),
+        };
+        let kind = if found.is_empty() { InputKind::Unknown } else { kind };
+        inputs.push(InputView { input: text.clone(), kind, objects: Vec::new(), elements: found.len() });
+        elements.extend(found);
+    }
+    let mut notes = analysed.notes.clone();
+    let unknown = inputs.iter().filter(|view| view.kind == InputKind::Unknown);
+    notes.extend(unknown.map(|view| format!("{}: no test depends on it", view.input)));
+    print(session, options, &inputs, &tests_reaching(graph, &elements), &notes)
+}
+
+/// Classes by their names, and the members in them.
+fn of_types(graph: &Graph, names: &[String]) -> Vec<ElementId> {
+    let is_of = |element: &str| {
+        names.iter().any(|name| {
+            element.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    graph.elements().filter(|element| is_of(graph.name(*element))).collect()
 }
 
 /// `A..B`, or one commit against the working tree.

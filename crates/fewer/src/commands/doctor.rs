@@ -10,17 +10,21 @@ use crate::build_directory::BuildDirectory;
 use crate::cli::{Format, FormatOptions, Global};
 use crate::console::Console;
 use crate::diagnosis::{Finding, Fix, Severity, findings};
-use crate::examination::{Examined, examine, scan};
+use crate::examination::{examine, scan};
 use crate::exit_code::ExitCode;
+use crate::java;
 use crate::session::Session;
 
 /// What was looked at, and what was found.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Report {
     build_directory: String,
     objects: usize,
     programs: usize,
     googletest_programs: usize,
+    /// Of Java, if there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    java: Option<java::Overview>,
     tests: usize,
     findings: Vec<Finding>,
     notes: Vec<String>,
@@ -29,19 +33,21 @@ struct Report {
 pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
     session.watch_signals()?;
-    let directory = BuildDirectory::find(&session.project)?;
-    let (tree, mut notes) = scan(&session, &directory.path)?;
-    let examined = examine(&session, &directory, &tree)?;
-    let mut findings = {
-        let _phase = session.timings.phase("diagnose");
-        findings(&session.project.root, &directory.path, &tree, &examined)
+    let tool = java::tool_of(&session.project);
+    let mut report = match BuildDirectory::find(&session.project) {
+        Ok(directory) => of_objects(&session, &directory)?,
+        Err(error) if tool.is_none() => return Err(error),
+        Err(_) => Report::default(),
     };
-    findings.extend(no_git(&session));
-    if !directory.others.is_empty() {
-        notes.push(format!("other directories could be meant too: {}", directory.others.join(", ")));
+    if let Some(tool) = tool {
+        let (overview, findings, notes) = java::diagnose(&session, tool)?;
+        report.tests += overview.tests;
+        report.java = Some(overview);
+        report.findings.extend(findings);
+        report.notes.extend(notes);
     }
-    notes.extend(examined.notes.iter().cloned());
-    let report = report(&session, &directory, &examined, tree.objects.len(), findings, notes);
+    report.findings.extend(no_git(&session));
+    report.findings.sort_by_key(|finding| finding.severity);
     console.data(&match options.format {
         Format::Json => document("fewer-doctor/1", &report),
         Format::Text => text(&report),
@@ -50,24 +56,28 @@ pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> a
     Ok(ExitCode::Green)
 }
 
-fn report(
-    session: &Session<'_>,
-    directory: &BuildDirectory,
-    examined: &Examined<'_>,
-    objects: usize,
-    findings: Vec<Finding>,
-    notes: Vec<String>,
-) -> Report {
+fn of_objects(session: &Session<'_>, directory: &BuildDirectory) -> anyhow::Result<Report> {
+    let (tree, mut notes) = scan(session, &directory.path)?;
+    let examined = examine(session, directory, &tree)?;
+    let findings = {
+        let _phase = session.timings.phase("diagnose");
+        findings(&session.project.root, &directory.path, &tree, &examined)
+    };
+    if !directory.others.is_empty() {
+        notes.push(format!("other directories could be meant too: {}", directory.others.join(", ")));
+    }
+    notes.extend(examined.notes.iter().cloned());
     let targets = examined.analysis.targets();
-    Report {
+    Ok(Report {
         build_directory: session.project.shown(&directory.path),
-        objects,
+        objects: tree.objects.len(),
         programs: targets.len(),
         googletest_programs: targets.iter().filter(|target| target.has_googletest).count(),
+        java: None,
         tests: examined.tests.len(),
         findings,
         notes,
-    }
+    })
 }
 
 fn no_git(session: &Session<'_>) -> Option<Finding> {
@@ -82,10 +92,21 @@ fn no_git(session: &Session<'_>) -> Option<Finding> {
 }
 
 fn text(report: &Report) -> String {
-    let mut text = format!(
-        "{}: {} objects, {} programs ({} with GoogleTest), {} tests\n",
-        report.build_directory, report.objects, report.programs, report.googletest_programs, report.tests
-    );
+    let mut text = String::new();
+    if !report.build_directory.is_empty() {
+        let _ = writeln!(
+            text,
+            "{}: {} objects, {} programs ({} with GoogleTest), {} tests",
+            report.build_directory, report.objects, report.programs, report.googletest_programs, report.tests
+        );
+    }
+    if let Some(java) = &report.java {
+        let _ = writeln!(
+            text,
+            "{}: {} modules, {} classes, {} test classes",
+            java.tool, java.modules, java.classes, java.tests
+        );
+    }
     for finding in &report.findings {
         let label = match finding.severity {
             Severity::Problem => paint(Tone::Bad, "problem"),

@@ -23,13 +23,22 @@ enum BuildSystem {
     CMake,
     AutoMake,
     Make,
+    Maven,
+    Gradle,
     Unknown,
 }
 
 impl BuildSystem {
     fn detect(root: &Path) -> BuildSystem {
         let has = |name: &str| root.join(name).exists();
-        if has("CMakeLists.txt") {
+        if has("pom.xml") {
+            BuildSystem::Maven
+        } else if ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]
+            .into_iter()
+            .any(has)
+        {
+            BuildSystem::Gradle
+        } else if has("CMakeLists.txt") {
             BuildSystem::CMake
         } else if has("configure.ac") || has("Makefile.am") {
             BuildSystem::AutoMake
@@ -45,6 +54,8 @@ impl BuildSystem {
             BuildSystem::CMake => "CMake",
             BuildSystem::AutoMake => "AutoMake",
             BuildSystem::Make => "Make",
+            BuildSystem::Maven => "Maven",
+            BuildSystem::Gradle => "Gradle",
             BuildSystem::Unknown => "unknown",
         }
     }
@@ -54,6 +65,16 @@ impl BuildSystem {
             BuildSystem::CMake => format!("cmake --build {directory}"),
             BuildSystem::AutoMake if directory != "." => format!("make -C {directory}"),
             BuildSystem::AutoMake | BuildSystem::Make | BuildSystem::Unknown => "make".to_string(),
+            BuildSystem::Maven => "mvn -q test-compile".to_string(),
+            BuildSystem::Gradle => "gradle -q testClasses".to_string(),
+        }
+    }
+
+    /// Whether fewer itself knows how to build, so that nothing needs to be set.
+    fn builds_itself(self) -> bool {
+        match self {
+            BuildSystem::Maven | BuildSystem::Gradle => true,
+            BuildSystem::CMake | BuildSystem::AutoMake | BuildSystem::Make | BuildSystem::Unknown => false,
         }
     }
 }
@@ -80,6 +101,9 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
     }
     match directory {
         Some(directory) => advise_from_build(global, console, &directory)?,
+        None if system.builds_itself() => {
+            console.say("tests are compiled and run by the build tool, with its build files as they are");
+        }
         None => {
             console.say("nothing is built yet. For the most precise selection compile with:");
             for fix in compile_flags(FLAGS) {
@@ -131,7 +155,7 @@ fn document(system: BuildSystem, directory: Option<&str>) -> String {
     let _ = writeln!(text, "# Settings of fewer for this project. Every key is optional.\n");
     let _ = writeln!(text, "# Run before tests are selected; `--no-build` leaves it out.");
     let _ = writeln!(text, "# build = {{ command = \"...\", directory = \"...\" }} runs it elsewhere.");
-    let set = if system == BuildSystem::Unknown { "# " } else { "" };
+    let set = if system == BuildSystem::Unknown || system.builds_itself() { "# " } else { "" };
     let _ = writeln!(text, "{set}build = {command:?}\n");
     let _ = writeln!(text, "# Where the build leaves objects and programs.");
     let set = if directory.is_none() { "# " } else { "" };
@@ -159,6 +183,15 @@ const REST: &str = r#"# The configuration of multi-configuration CMake generator
 # Programs that are never started, by path below the build directory.
 # exclude = ["tools/*"]
 
+[java]
+# Found by pom.xml, build.gradle or settings.gradle: "maven", "gradle", "console" (a plain class path), or "none".
+# tool = "maven"
+# command = "mvn"
+# arguments = ["-Pci"]
+# What tests are compared by: "class" or "member"; which references count: "full" or "firewall" (unsafe).
+# level = "class"
+# dependencies = "full"
+
 [environment]
 # Variables that tests depend on: a new value runs all tests.
 # variables = ["TZ", "DATABASE_URL"]
@@ -174,11 +207,19 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read_again() {
-        for system in [BuildSystem::CMake, BuildSystem::AutoMake, BuildSystem::Make, BuildSystem::Unknown] {
+        for system in [
+            BuildSystem::CMake,
+            BuildSystem::AutoMake,
+            BuildSystem::Make,
+            BuildSystem::Maven,
+            BuildSystem::Gradle,
+            BuildSystem::Unknown,
+        ] {
             let directory = tempfile::tempdir().unwrap();
             fs::write(directory.path().join(FILE_NAME), document(system, Some("out"))).unwrap();
             let settings = Settings::read(directory.path()).unwrap();
-            assert_eq!(settings.build.is_some(), system != BuildSystem::Unknown);
+            let is_set = system != BuildSystem::Unknown && !system.builds_itself();
+            assert_eq!(settings.build.is_some(), is_set);
             assert_eq!(settings.build_directory.as_deref(), Some(Path::new("out")));
         }
     }

@@ -7,7 +7,10 @@ pub mod gc;
 pub mod history;
 pub mod init;
 pub mod manual;
+pub mod reduce;
 pub mod run;
 pub mod select;
+#[cfg(feature = "simulate")]
+pub mod simulate;
 pub mod status;
 pub mod why;

@@ -10,6 +10,7 @@ use fewer_store::{RunInfo, StateId};
 
 use crate::change::{self, Since};
 use crate::cli::{Format, Global, RunOptions, StrategyName};
+use crate::commands::reduce::{self, Leaving};
 use crate::console::{Console, Verbosity};
 use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
@@ -26,7 +27,7 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         Some(StrategyName::Predict) => Some(foretell_head(&session, StrategyName::Predict)?),
         Some(_) | None => None,
     };
-    let mut current = match prepare(&session, &options.build, &request)? {
+    let mut current = match prepare(&session, &options.build, &options.java, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
@@ -34,6 +35,7 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         Prepared::Ready(current) => current,
     };
     explain(&session, &mut current, options);
+    let reduction = reduce::leave_out(&session, &options.reduced, &mut current.plan)?;
     if options.history.is_given() {
         console.note(&current.strategy.to_string());
     }
@@ -48,7 +50,8 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     let before = session.store().latest_state()?.map(|state| state.id);
     let (current, execution) = record_and_execute(&session, *current, &wishes)?;
     let code = exit_code(&current, &execution);
-    report(&session, &current, &execution, before, options)?;
+    let reported = Reported { current: &current, execution: &execution, reduction: reduction.as_ref() };
+    report(&session, &reported, before, options)?;
     if let Some(problem) = execution.problem {
         return Err(anyhow::Error::new(problem).context("not every outcome could be recorded"));
     }
@@ -121,13 +124,20 @@ fn exit_code(current: &Current, execution: &Execution) -> ExitCode {
     }
 }
 
+/// What a report is about.
+struct Reported<'r> {
+    current: &'r Current,
+    execution: &'r Execution,
+    reduction: Option<&'r Leaving>,
+}
+
 fn report(
     session: &Session<'_>,
-    current: &Current,
-    execution: &Execution,
+    reported: &Reported<'_>,
     before: Option<StateId>,
     options: &RunOptions,
 ) -> anyhow::Result<()> {
+    let Reported { current, execution, reduction } = *reported;
     let mut notes = current.notes.clone();
     notes.extend(execution.notes.iter().cloned());
     execution.notes.iter().for_each(|note| session.console.note(note));
@@ -148,10 +158,14 @@ fn report(
     if let Some(path) = &options.junit {
         fs::write(path, junit_xml(&view)).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let shown = RunView { plan: &plan, notes: &notes, timings: &timings, ..view };
+    // The summary calls disabled what is left out; a reduced suite speaks for itself.
+    let redundant = reduction.map_or(0, |reduction| reduction.left_out);
+    let counts = Counts { left_out: view.counts.left_out - redundant, ..view.counts };
+    let shown = RunView { plan: &plan, notes: &notes, timings: &timings, counts, ..view };
     let mut text = failures_text(&shown);
     if session.console.verbosity() > Verbosity::Quiet {
         text.push_str(&summary_text(&shown));
+        text.push_str(&reduction.map_or_else(String::new, Leaving::text));
         text.push_str(&hint(&shown));
     }
     match options.format {
@@ -160,7 +174,11 @@ fn report(
             if !text.is_empty() {
                 session.console.insist(text.trim_end());
             }
-            session.console.data(&run_json(&view))
+            let document = run_json(&view);
+            session.console.data(&match reduction {
+                Some(reduction) => reduction.within(&document)?,
+                None => document,
+            })
         }
     }
 }
@@ -233,7 +251,8 @@ fn saved_s(plan: &Plan) -> f64 {
         | Reason::Everything { .. }
         | Reason::Selected { .. }
         | Reason::Unaffected { .. }
-        | Reason::Disabled => None,
+        | Reason::Disabled
+        | Reason::Redundant { .. } => None,
     });
     durations.sum()
 }

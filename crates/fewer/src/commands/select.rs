@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use fewer_core::{Decision, Plan};
 use fewer_report::{StrategyView, plan_json};
 
@@ -14,6 +14,7 @@ use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
 use crate::exit_code::ExitCode;
 use crate::history::{Foretold, Request, foretell_head, foretell_merge};
+use crate::java::JavaMeans;
 use crate::names::readable_test;
 use crate::session::Session;
 
@@ -28,7 +29,7 @@ pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> a
         let foretold = foretell_head(&session, strategy)?;
         return show_foretold(&session, foretold, options);
     }
-    let current = match prepare(&session, &options.build, &request)? {
+    let current = match prepare(&session, &options.build, &options.java, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
@@ -58,6 +59,8 @@ fn show(session: &Session<'_>, mut current: Current, options: &SelectOptions) ->
         SelectFormat::List => list(&current.plan),
         SelectFormat::Json => plan_json(&current.plan, &current.strategy, &current.notes),
         SelectFormat::GtestFilter => gtest_filters(&current),
+        SelectFormat::Surefire => java_of(&current)?.surefire_excludes(&current.plan, &current.starters),
+        SelectFormat::Gradle => java_of(&current)?.gradle_arguments(&current.plan, &current.starters),
     };
     console.data(&text)?;
     session.finish();
@@ -76,9 +79,9 @@ fn show_foretold(
     let text = match options.format {
         SelectFormat::List => list(&plan),
         SelectFormat::Json => plan_json(&plan, &strategy, &notes),
-        SelectFormat::GtestFilter => {
+        SelectFormat::GtestFilter | SelectFormat::Surefire | SelectFormat::Gradle => {
             bail!(
-                "--format gtest-filter needs programs that are built, and this is foretold; use list or json"
+                "--format gtest-filter, surefire and gradle need what is built, and this is foretold; use list or json"
             )
         }
     };
@@ -96,6 +99,13 @@ fn say(console: &Console, plan: &Plan, notes: &[String]) {
             console.say(&format!("{}: {}", test.id, readable_test(test).reason));
         }
     }
+}
+
+fn java_of(current: &Current) -> anyhow::Result<&JavaMeans> {
+    current
+        .java
+        .as_ref()
+        .context("--format surefire and gradle are about Java, and this is not a Java project")
 }
 
 fn list(plan: &Plan) -> String {
@@ -118,7 +128,7 @@ fn gtest_filters(current: &Current) -> String {
             Starter::Whole(_) => {
                 filters.entry(&test.id.target).or_default().push((0, "*".to_string()));
             }
-            Starter::Ctest(_) => {}
+            Starter::Ctest(_) | Starter::Java { .. } => {}
         }
     }
     let mut text = String::new();

@@ -14,7 +14,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    let mut current = match prepare(&session, &options.build, &Request::default())? {
+    let mut current = match prepare(&session, &options.build, &options.java, &Request::default())? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);
@@ -71,7 +71,8 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
         | Reason::Selected { .. }
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
-        | Reason::Disabled => None,
+        | Reason::Disabled
+        | Reason::Redundant { .. } => None,
     };
     let (path, changed): (&[String], &[ElementChange]) = match explanation {
         Some(Explanation { path, changed }) => (path, changed),
@@ -97,6 +98,7 @@ fn last_failure(reason: &Reason) -> Option<&RecordedOutcome> {
         | Reason::Selected { .. }
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
-        | Reason::Disabled => None,
+        | Reason::Disabled
+        | Reason::Redundant { .. } => None,
     }
 }

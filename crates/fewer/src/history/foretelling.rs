@@ -24,6 +24,7 @@ use crate::affected_elements::tests_reaching;
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::cli::StrategyName;
+use crate::java::build_directories;
 use crate::names::{readable, split};
 use crate::session::Session;
 use crate::state::checked_out;
@@ -64,9 +65,9 @@ fn step_at_hand(session: &Session<'_>) -> Result<(Repository, Step), String> {
     let Some(work_tree) = &project.work_tree else {
         return Err("git shows no working tree here".to_string());
     };
-    let build_directory = BuildDirectory::find(project).ok().map(|directory| directory.path);
-    let state =
-        checked_out(project, work_tree, build_directory.as_deref()).map_err(|error| error.to_string())?;
+    let objects = BuildDirectory::find(project).ok().map(|directory| directory.path);
+    let directories: Vec<_> = objects.into_iter().chain(build_directories(project)).collect();
+    let state = checked_out(project, work_tree, &directories).map_err(|error| error.to_string())?;
     let step = Step::at_hand(&repository, &state).map_err(words)?;
     Ok((repository, step))
 }

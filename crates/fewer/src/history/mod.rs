@@ -19,6 +19,7 @@ mod strategy;
 pub use analysed::Known;
 pub use experiment::{Layout, Means, Replay, Versions, replay};
 pub use file_rule::{FileRule, FilesTable};
+pub use java_commits::JavaCommits;
 pub use pace::Pace;
 pub use steps::LeftOut;
 

@@ -16,7 +16,7 @@ use fewer_store::{StateId, Store};
 use crate::data_files;
 use crate::names::split;
 use crate::provenance::{PROVENANCE_KIND, Provenance};
-use crate::record::{provenance_of, rebuild};
+use crate::record::{has_java, provenance_of, rebuild};
 
 /// The recorded commits of a history.
 pub struct RecordedCommits<'a> {
@@ -85,6 +85,10 @@ impl<'a> RecordedCommits<'a> {
 
     fn rebuild(&mut self, commit: CommitIndex) -> Option<RecordedGraph> {
         let state = self.state(commit)?;
+        // What a class is compiled from is not written down, so no merge of such states can be foretold.
+        if has_java(self.store, state.id) {
+            return None;
+        }
         let (graph, started) = rebuild(self.store, state.id, |analysis, tests, provenance| {
             let provenance = provenance?;
             let started = provenance.circumstances();

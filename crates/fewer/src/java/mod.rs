@@ -1,14 +1,26 @@
-//! Java projects as their files say, at any commit or in the working tree, without a checkout or a build: which file
-//! is what, which module it belongs to, and the graph of a state kept up to date. How Java is read is told in
-//! `fewer-java`.
+//! Java projects. As their files say, at any commit or in the working tree, without a checkout or a build: which file
+//! is what, which module it belongs to, and the graph of a state kept up to date. And as they were compiled: classes,
+//! class paths and what else tests depend on, for running them. How Java is read is told in `fewer-java`.
 
+mod compiled;
+mod console;
+mod diagnosis;
 mod facts;
+mod inputs;
 mod modules;
+mod part;
+mod record;
 mod roles;
 mod state;
+mod tool;
 
+pub use compiled::{Compiled, remember_unseen};
+pub use diagnosis::{Overview, diagnose};
 pub use facts::FactsReader;
+pub use part::JavaMeans;
+pub use record::{RECORD_KIND, Record};
 pub use state::{FileChange, FileContent, JavaState};
+pub use tool::{build_directories, keep_layout, tool_of};
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 use fewer_java::source_facts::SOURCE_FACTS_VERSION;
@@ -17,6 +29,7 @@ use fewer_java::{Dependencies, Level, Options, Reflection};
 use crate::build_directory::BuildDirectory;
 use crate::cli::{DependenciesName, JavaOptions, LevelName};
 use crate::project::Project;
+use crate::settings::JavaSettings;
 
 /// Raise it when the same files give another graph.
 const VERSION: u64 = 1;
@@ -31,13 +44,13 @@ pub fn is_java(project: &Project) -> bool {
         && files().iter().any(|path| path.extension().is_some_and(|ending| ending == "java"))
 }
 
-/// What the user asked for.
-pub fn options_of(asked: &JavaOptions) -> Options {
-    let dependencies = match asked.dependencies {
+/// What the user asked for, on the command line or in the settings.
+pub fn options_of(asked: &JavaOptions, settings: &JavaSettings) -> Options {
+    let dependencies = match asked.dependencies.or(settings.dependencies) {
         Some(DependenciesName::Full) | None => Dependencies::Full,
         Some(DependenciesName::Firewall) => Dependencies::Firewall,
     };
-    let level = match asked.level {
+    let level = match asked.level.or(settings.level) {
         Some(LevelName::Class) | None => Level::Class,
         Some(LevelName::Member) => Level::Member,
     };

@@ -20,6 +20,8 @@ pub enum Role {
     Nothing,
 }
 
+/// Directories that hold what tests read, also where no Java is.
+const DATA_DIRECTORIES: &[&str] = &["src", "test", "tests", "testdata", "test-data", "resources"];
 const MODULE_NAMES: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
 const SETTING_NAMES: &[&str] = &[
     "build.xml",
@@ -75,6 +77,19 @@ pub fn role(path: &str) -> Role {
         return Role::Foreign;
     }
     if is_page(&parts, name) { Role::Nothing } else { Role::Resource }
+}
+
+/// Whether a file that may be a resource lies where resources do: in a directory of its module that is known for it
+/// or has Java below it.
+pub fn is_in_data_directory(module: &str, path: &str, has_java: impl Fn(&str) -> bool) -> bool {
+    let top = top(module, path);
+    !top.is_empty() && (DATA_DIRECTORIES.contains(&top) || has_java(top))
+}
+
+/// The first directory of a path within its module; empty for what is in the module's own.
+pub fn top<'p>(module: &str, path: &'p str) -> &'p str {
+    let within = path.strip_prefix(module).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    within.split_once('/').map_or("", |(top, _)| top)
 }
 
 /// `src/main/resources`, `src/test/resources` and their like: whatever is there is data, Java too.

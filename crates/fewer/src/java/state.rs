@@ -11,15 +11,15 @@ use fewer_java::{
     Analysed, Input, InputKind, Options, Program, SourceChange, SourceFacts, SourceProject, SourceReader,
 };
 
+use fewer_java::source_facts::TypeFacts;
+
 use super::facts::FactsReader;
 use super::modules::{BuildText, Modules};
-use super::roles::{Role, role};
+use super::roles::{Role, is_in_data_directory, role, top};
 
 const BLOB: Domain = Domain::new("java.blob");
 const FILE: Domain = Domain::new("java.file");
 const LINK: Domain = Domain::new("java.link");
-/// Directories that hold what tests read, also where no Java is.
-const DATA_DIRECTORIES: &[&str] = &["src", "test", "tests", "testdata", "test-data", "resources"];
 
 /// A file that is new or changed, or gone.
 pub struct FileChange {
@@ -131,6 +131,35 @@ impl JavaState {
         notes.extend(self.foreign_note());
         notes.append(&mut analysed.notes);
         Analysed { notes, ..analysed }
+    }
+
+    /// The types that a source file declares, by binary name; nothing if it is none.
+    pub fn type_names(&self, path: &Path) -> Vec<String> {
+        let Some(own) = self.own_path(path) else { return Vec::new() };
+        let Some(source) = self.sources.get(&own) else { return Vec::new() };
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let types = &source.facts.types;
+        let simple = |declared: &TypeFacts| {
+            if declared.name.is_empty() { stem.clone() } else { declared.name.clone() }
+        };
+        let name = |declared: &TypeFacts| {
+            let mut name = simple(declared);
+            let mut above = declared.parent;
+            while let Some(parent) = above.and_then(|parent| types.get(parent as usize)) {
+                name = format!("{}${name}", simple(parent));
+                above = parent.parent;
+            }
+            match source.facts.package.as_str() {
+                "" => name,
+                package => format!("{package}.{name}"),
+            }
+        };
+        types.iter().map(name).collect()
+    }
+
+    /// What a file that is no class is called in the graph.
+    pub fn input_name(&self, path: &Path) -> Option<String> {
+        self.own_path(path).filter(|_| self.is_input(path))
     }
 
     /// How many types a source file declares; `None` if it is none.
@@ -253,8 +282,7 @@ impl JavaState {
             Role::Module | Role::Build | Role::Setting | Role::Foreign => true,
             Role::Resource => {
                 let module = self.modules.of(path);
-                let top = top(module, path);
-                !top.is_empty() && (DATA_DIRECTORIES.contains(&top) || tops.contains(&(module, top)))
+                is_in_data_directory(module, path, |top| tops.contains(&(module, top)))
             }
             Role::Source | Role::Nothing => false,
         }
@@ -301,10 +329,4 @@ fn is_build(role: Role) -> bool {
         Role::Module | Role::Build => true,
         Role::Source | Role::Setting | Role::Foreign | Role::Resource | Role::Nothing => false,
     }
-}
-
-/// The first directory of a path within its module; empty for what is in the module's own.
-fn top<'p>(module: &str, path: &'p str) -> &'p str {
-    let within = path.strip_prefix(module).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-    within.split_once('/').map_or("", |(top, _)| top)
 }

@@ -7,23 +7,23 @@ use serde_json::{Value, json};
 
 use crate::workshop::{Project, lines};
 
-const POM: &str = "<project><artifactId>demo</artifactId></project>\n";
+pub const POM: &str = "<project><artifactId>demo</artifactId></project>\n";
 
 /// A class of the package `demo`, in its place.
-fn class(project: &Project, module: &str, name: &str, text: &str) {
+pub fn class(project: &Project, module: &str, name: &str, text: &str) {
     let root = if name.ends_with("Test") { "test" } else { "main" };
     let path = format!("{module}src/{root}/java/demo/{name}.java");
     project.write(&path, &format!("package demo;\n\n{text}\n"));
 }
 
-fn test(project: &Project, module: &str, name: &str, body: &str) {
+pub fn test(project: &Project, module: &str, name: &str, body: &str) {
     let text = format!(
         "import org.junit.jupiter.api.Test;\n\nclass {name} {{\n    @Test\n    void works() throws Exception {{ {body} }}\n}}"
     );
     class(project, module, name, &text);
 }
 
-fn commit(project: &Project, name: &str) {
+pub fn commit(project: &Project, name: &str) {
     project.git(&["add", "-A"]);
     project.git(&["commit", "-q", "--allow-empty", "-m", name]);
     project.git(&["tag", name]);
@@ -196,10 +196,29 @@ fn the_document_tells_what_each_file_is() {
 }
 
 #[test]
+fn files_and_classes_are_traced_to_the_tests_that_reach_them() {
+    let project = shapes();
+    for (path, expected) in [
+        ("src/main/java/demo/Shape.java", &[".::demo.ShapeTest", ".::demo.SquareTest"][..]),
+        ("src/main/resources/hello.txt", &[".::demo.GreetingTest"]),
+        ("demo.Plugin", &[".::demo.PluginTest"]),
+        ("pom.xml", &ALL),
+        ("README.md", &[]),
+    ] {
+        assert_eq!(affected(&project, &[path]), expected, "{path}");
+    }
+    let document = project.fewer(&["affected", "--format", "json", "src/main/java/demo/Alone.java"]).json(0);
+    assert_eq!(
+        (&document["inputs"][0]["kind"], &document["inputs"][0]["elements"]),
+        (&"source".into(), &1.into())
+    );
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused_with_what_to_do() {
     let project = shapes();
-    let said = project.fewer(&["affected", "src/main/java/demo/Alone.java"]).refused(2);
-    assert!(said.contains("give --diff A..B"), "{said}");
+    let said = project.fewer(&["affected", "--diff", "HEAD", "src/main/java/demo/Alone.java"]).refused(2);
+    assert!(said.contains("give files or --diff"), "{said}");
     let said = project.fewer(&["affected", "--diff", "nowhere..HEAD"]).refused(2);
     assert!(said.contains("nowhere"), "{said}");
     let said = project.fewer(&["history", "replay", "HEAD", "--level", "member"]).refused(2);

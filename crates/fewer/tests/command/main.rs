@@ -10,6 +10,11 @@ mod history;
 mod history_experiments;
 mod interruption;
 mod java;
+mod java_compare;
+mod java_run;
 mod lifecycle;
+mod reduce;
 mod setup;
+#[cfg(feature = "simulate")]
+mod simulate;
 mod workshop;

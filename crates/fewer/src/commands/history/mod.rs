@@ -1,5 +1,9 @@
 //! `fewer history`: the experiments over the commits of a repository, one file each.
 
+mod compare;
+mod compare_measures;
+mod compare_results;
+mod compare_view;
 mod generate;
 mod replay;
 mod stats;
@@ -14,12 +18,14 @@ use crate::console::Console;
 use crate::exit_code::ExitCode;
 use crate::history::{Known, Means};
 use crate::java::options_of;
+use crate::settings::JavaSettings;
 
 pub fn execute(global: &Global, console: &Console, command: &HistoryCommand) -> anyhow::Result<ExitCode> {
     match command {
         HistoryCommand::Stats(options) => stats::execute(global, console, options),
         HistoryCommand::Replay(options) => replay::execute(global, console, options),
         HistoryCommand::Generate(options) => generate::execute(global, console, options),
+        HistoryCommand::CompareJava(options) => compare::execute(global, console, options),
     }
 }
 
@@ -29,7 +35,9 @@ fn means(options: &AnalyserOptions) -> anyhow::Result<(Means, &'static str)> {
         (Some(directory), _) => (Means::Documents(Path::new(directory).to_path_buf()), "graphs"),
         (None, AnalyserName::Files) => (Means::Files, "files"),
         (None, AnalyserName::Recorded) => (Means::Recorded, "recorded"),
-        (None, AnalyserName::Java) => (Means::Java(options_of(&options.java)), "java"),
+        (None, AnalyserName::Java) => {
+            (Means::Java(options_of(&options.java, &JavaSettings::default())), "java")
+        }
     };
     match means {
         (Means::Files | Means::Documents(_) | Means::Recorded, analyser) if options.java.is_given() => {

@@ -1,0 +1,294 @@
+//! What the tests of a compiled Java project depend on beside classes: resources on their class path, dependencies,
+//! the JDK, files of the build, files that tests may open, variables.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_java::{Class, Input, InputKind};
+use fewer_runners::java::{Dependency, ToolCommand};
+use rayon::prelude::*;
+
+use super::compiled::CompiledModule;
+use super::modules::{BuildText, Modules, ROOT};
+use super::roles::{Role, is_in_data_directory, role};
+use crate::data_files::{self, is_for_people, is_hidden};
+use crate::project::Project;
+
+const DEPENDENCY: Domain = Domain::new("java.dependency");
+const JDK: Domain = Domain::new("java.jdk");
+const ARGUMENTS: Domain = Domain::new("java.arguments");
+const FILE: Domain = Domain::new("java.input.file");
+
+/// What is known when inputs are looked for.
+pub struct Surroundings<'a> {
+    pub project: &'a Project,
+    pub tool: &'a ToolCommand,
+    pub java: &'a str,
+    pub modules: &'a [CompiledModule],
+    pub classes: &'a [Class],
+    /// By directory of classes.
+    pub resources: &'a BTreeMap<PathBuf, Vec<Input>>,
+}
+
+/// Everything, in a fixed order.
+pub fn inputs(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
+    let mut inputs = class_path(surroundings)?;
+    inputs.extend(files(surroundings)?);
+    inputs.push(setting("JDK", Digest::of(JDK, surroundings.java.as_bytes()), None));
+    let arguments = &surroundings.tool.arguments;
+    if !arguments.is_empty() {
+        let mut digest = DigestBuilder::new(ARGUMENTS);
+        for argument in arguments {
+            digest.text(argument);
+        }
+        inputs.push(setting("arguments of the build tool (java.arguments)", digest.finish(), None));
+    }
+    let variables = data_files::variables(surroundings.project);
+    inputs.extend(variables.into_iter().map(|variable| setting(&variable.name, variable.digest, None)));
+    Ok(inputs)
+}
+
+/// The files that describe the build: absolute paths.
+pub fn build_descriptions(project: &Project) -> Vec<PathBuf> {
+    let is_description = |path: &PathBuf| match role(&path.to_string_lossy()) {
+        Role::Module | Role::Build | Role::Setting => true,
+        Role::Source | Role::Foreign | Role::Resource | Role::Nothing => false,
+    };
+    let listed = data_files::listed(project).into_iter().filter(is_description);
+    listed.map(|path| project.root.join(path)).collect()
+}
+
+fn setting(name: &str, digest: Digest, module: Option<&str>) -> Input {
+    Input { name: name.to_string(), digest, kind: InputKind::Setting, module: module.map(str::to_string) }
+}
+
+/// Per module the resources of its own and of the modules that it uses, and its other dependencies.
+fn class_path(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
+    let owners = Owners::of(surroundings.modules);
+    let outside: BTreeSet<&PathBuf> = surroundings
+        .modules
+        .iter()
+        .flat_map(|module| &module.layout.dependencies)
+        .map(|dependency| &dependency.path)
+        .filter(|path| owners.module_of(path).is_none())
+        .collect();
+    let outside: Vec<&PathBuf> = outside.into_iter().collect();
+    let digests: HashMap<&PathBuf, Digest> = outside
+        .par_iter()
+        .map(|path| Ok((*path, content(path)?)))
+        .collect::<anyhow::Result<HashMap<&PathBuf, Digest>>>()?;
+    let mut inputs = Vec::new();
+    for module in surroundings.modules {
+        let layout = &module.layout;
+        let mut roots: Vec<&PathBuf> = layout.classes.iter().chain(&layout.test_classes).collect();
+        for dependency in &layout.dependencies {
+            match owners.module_of(&dependency.path) {
+                Some(owner) => roots.extend(owner.roots_at(&dependency.path)),
+                None => inputs.push(external(dependency, digests[&dependency.path], &module.name)),
+            }
+        }
+        let mut seen = HashSet::new();
+        for root in roots.into_iter().filter(|root| seen.insert(*root)) {
+            let found = surroundings.resources.get(root).into_iter().flatten();
+            inputs.extend(found.map(|input| Input { module: Some(module.name.clone()), ..input.clone() }));
+        }
+    }
+    Ok(inputs)
+}
+
+fn external(dependency: &Dependency, content: Digest, module: &str) -> Input {
+    let digest = DigestBuilder::new(DEPENDENCY).text(&dependency.version).digest(content).finish();
+    setting(&format!("dependency {}", dependency.name), digest, Some(module))
+}
+
+fn content(path: &Path) -> anyhow::Result<Digest> {
+    if path.is_dir() {
+        return Ok(super::compiled::tree_digest(std::iter::once(&path.to_path_buf())));
+    }
+    let bytes = fs::read(path).with_context(|| {
+        format!("{} is on the class path and cannot be read: build again", path.display())
+    })?;
+    Ok(Digest::of(DEPENDENCY, &bytes))
+}
+
+/// Which module made what is on a class path.
+struct Owners<'m> {
+    modules: &'m [CompiledModule],
+}
+
+impl<'m> Owners<'m> {
+    fn of(modules: &'m [CompiledModule]) -> Owners<'m> {
+        Owners { modules }
+    }
+
+    fn module_of(&self, path: &Path) -> Option<&'m CompiledModule> {
+        let is_in = |module: &&CompiledModule| {
+            path.starts_with(&module.layout.build_directory)
+                || module.layout.classes.iter().any(|root| path == root)
+        };
+        let holding = self.modules.iter().filter(is_in);
+        holding.max_by_key(|module| module.layout.build_directory.components().count())
+    }
+}
+
+impl CompiledModule {
+    /// The directories behind an entry of another module's class path; a jar of tests may hold both.
+    fn roots_at(&self, path: &Path) -> Vec<&PathBuf> {
+        let all = || self.layout.classes.iter().chain(&self.layout.test_classes);
+        let exact: Vec<&PathBuf> = all().filter(|root| *root == path).collect();
+        if exact.is_empty() { all().collect() } else { exact }
+    }
+}
+
+/// Files of the build, and files that tests may open: by the settings if they say, else those that are no code.
+fn files(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
+    let project = surroundings.project;
+    let listed: Vec<PathBuf> =
+        data_files::listed(project).into_iter().filter(|path| !is_built(surroundings, path)).collect();
+    let modules = modules(surroundings, &listed)?;
+    let sorter = Sorter {
+        named: names_in(surroundings.classes),
+        java_tops: java_tops(surroundings, &modules),
+        modules: &modules,
+        surroundings,
+    };
+    let read: Vec<(&PathBuf, Wanted, Vec<u8>)> = listed
+        .par_iter()
+        .filter_map(|path| Some((path, sorter.wanted(path)?, fs::read(project.root.join(path)).ok()?)))
+        .filter(|(path, _, bytes)| !is_copied(surroundings, path, bytes) && !data_files::is_own_report(bytes))
+        .collect();
+    let mut inputs = Vec::new();
+    for (path, wanted, bytes) in read {
+        let name = path.to_string_lossy().into_owned();
+        let kind = match wanted {
+            Wanted::Setting => InputKind::Setting,
+            Wanted::Data => InputKind::of_file(&name, &bytes),
+        };
+        let input = Input { digest: Digest::of(FILE, &bytes), kind, module: None, name };
+        match modules.users(modules.of(&input.name)) {
+            Some(users) => {
+                inputs.extend(users.map(|user| Input { module: Some(user.to_string()), ..input.clone() }));
+            }
+            None => inputs.push(input),
+        }
+    }
+    Ok(inputs)
+}
+
+/// Why a file counts.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Setting,
+    Data,
+}
+
+/// Tells which files count.
+struct Sorter<'a> {
+    surroundings: &'a Surroundings<'a>,
+    modules: &'a Modules,
+    named: HashSet<&'a str>,
+    java_tops: BTreeSet<(String, String)>,
+}
+
+impl Sorter<'_> {
+    fn wanted(&self, path: &Path) -> Option<Wanted> {
+        let is_data = match role(&path.to_string_lossy()) {
+            Role::Module | Role::Build | Role::Setting => return Some(Wanted::Setting),
+            Role::Nothing => false,
+            Role::Source | Role::Foreign => !is_compiled(self.surroundings, path) && self.may_be_opened(path),
+            Role::Resource => self.may_be_opened(path),
+        };
+        is_data.then_some(Wanted::Data)
+    }
+
+    fn may_be_opened(&self, path: &Path) -> bool {
+        if let Some(wanted) = &self.surroundings.project.settings.data_files {
+            return wanted.is_match(path);
+        }
+        let text = path.to_string_lossy();
+        let module = self.modules.of(&text);
+        let has_java = |top: &str| self.java_tops.contains(&(module.to_string(), top.to_string()));
+        let is_named = path.file_name().is_some_and(|name| self.named.contains(&*name.to_string_lossy()));
+        !is_hidden(path)
+            && !is_for_people(path)
+            && (is_named || is_in_data_directory(module, &text, has_java))
+    }
+}
+
+/// The modules by their build descriptions, and those that have none of their own.
+fn modules(surroundings: &Surroundings<'_>, listed: &[PathBuf]) -> anyhow::Result<Modules> {
+    let mut descriptions: Vec<String> = Vec::new();
+    let mut texts: BTreeMap<String, BuildText> = BTreeMap::new();
+    for path in listed {
+        let name = path.to_string_lossy().into_owned();
+        let role = role(&name);
+        if matches!(role, Role::Module | Role::Build) {
+            let bytes = fs::read(surroundings.project.root.join(path))
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            texts.insert(name.clone(), BuildText::read(&name, &bytes));
+            descriptions.extend((role == Role::Module).then_some(name));
+        }
+    }
+    let known = surroundings.modules.iter().filter(|module| module.name != ROOT);
+    descriptions.extend(known.map(|module| format!("{}/build.gradle", module.name)));
+    Ok(Modules::new(descriptions.iter().map(String::as_str), &texts))
+}
+
+/// Last parts of the strings that classes hold.
+fn names_in(classes: &[Class]) -> HashSet<&str> {
+    let strings = classes.iter().flat_map(|class| class.summary.texts_of(&class.summary.strings));
+    strings.map(|string| string.rsplit('/').next().unwrap_or(string)).collect()
+}
+
+/// Per module the directories in it that have sources below them.
+fn java_tops(surroundings: &Surroundings<'_>, modules: &Modules) -> BTreeSet<(String, String)> {
+    let sources = surroundings.modules.iter().flat_map(|module| &module.layout.sources);
+    let below = sources.filter_map(|root| root.strip_prefix(&surroundings.project.root).ok());
+    below
+        .map(|root| {
+            // A source root itself may be the module's only directory.
+            let path = root.join("x").to_string_lossy().into_owned();
+            let module = modules.of(&path).to_string();
+            let top = super::roles::top(&module, &path).to_string();
+            (module, top)
+        })
+        .collect()
+}
+
+/// Below a source directory of some module.
+fn is_compiled(surroundings: &Surroundings<'_>, path: &Path) -> bool {
+    let path = surroundings.project.root.join(path);
+    let mut modules = surroundings.modules.iter();
+    // Without a build tool nobody says where sources are.
+    modules.any(|module| {
+        module.layout.sources.is_empty() || module.layout.sources.iter().any(|root| path.starts_with(root))
+    })
+}
+
+/// Left by a build, or by fewer itself.
+fn is_built(surroundings: &Surroundings<'_>, path: &Path) -> bool {
+    let path = surroundings.project.root.join(path);
+    let is_of = |module: &CompiledModule| {
+        let layout = &module.layout;
+        path.starts_with(&layout.build_directory)
+            || layout.classes.iter().chain(&layout.test_classes).any(|root| path.starts_with(root))
+    };
+    path.starts_with(surroundings.project.store_directory()) || surroundings.modules.iter().any(is_of)
+}
+
+/// Whether the build put the same file on the class path.
+fn is_copied(surroundings: &Surroundings<'_>, path: &Path, bytes: &[u8]) -> bool {
+    let path = surroundings.project.root.join(path);
+    surroundings.modules.iter().any(|module| {
+        let roots = || module.layout.classes.iter().chain(&module.layout.test_classes);
+        module
+            .layout
+            .resources
+            .iter()
+            .filter_map(|from| path.strip_prefix(from).ok())
+            .any(|below| roots().any(|root| fs::read(root.join(below)).is_ok_and(|copy| copy == bytes)))
+    })
+}
