@@ -1,0 +1,174 @@
+//! The terminal: data on standard output, everything else on standard error, colours where they are wanted,
+//! progress only on a terminal and only when the work is slow. No other module prints.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use anstream::ColorChoice;
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::exit_code::ExitCode;
+use crate::flags::{Color, Global};
+use crate::interruption::Interrupted;
+
+/// Work that takes less shows no progress.
+const SLOW: Duration = Duration::from_secs(1);
+const NOTE: Style = AnsiColor::Yellow.on_default();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+/// How much is said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+pub struct Console {
+    verbosity: Verbosity,
+    shows_progress: bool,
+    shows_timings: bool,
+}
+
+impl Console {
+    pub fn new(global: &Global) -> Console {
+        match global.color {
+            Color::Auto => {}
+            Color::Always => ColorChoice::Always.write_global(),
+            Color::Never => ColorChoice::Never.write_global(),
+        }
+        let verbosity = match (global.verbose, global.quiet) {
+            (true, _) => Verbosity::Verbose,
+            (false, true) => Verbosity::Quiet,
+            (false, false) => Verbosity::Normal,
+        };
+        let shows_progress = verbosity != Verbosity::Quiet
+            && io::stderr().is_terminal()
+            && std::env::var_os("CI").is_none_or(|value| value.is_empty());
+        Console { verbosity, shows_progress, shows_timings: global.timings }
+    }
+
+    pub fn verbosity(&self) -> Verbosity {
+        self.verbosity
+    }
+
+    pub fn is_verbose(&self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
+
+    /// Whether people want to know where the time went.
+    pub fn shows_timings(&self) -> bool {
+        self.shows_timings
+    }
+
+    /// The result of the command, on standard output. A reader that went away is not our problem.
+    pub fn data(&self, text: &str) -> anyhow::Result<()> {
+        let mut output = anstream::stdout().lock();
+        match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(anyhow::Error::new(error).context("cannot write to standard output"))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// A sentence for people, unless they want quiet.
+    pub fn say(&self, text: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            to_error(&format!("{text}\n"));
+        }
+    }
+
+    /// Something the user should know about the result.
+    pub fn note(&self, text: &str) {
+        self.say(&format!("{NOTE}note:{NOTE:#} {text}"));
+    }
+
+    /// What is said in any case.
+    pub fn insist(&self, text: &str) {
+        to_error(&format!("{text}\n"));
+    }
+
+    /// Why the command could not do what it was asked, with the causes that are not yet in the sentence.
+    pub fn error(&self, error: &anyhow::Error) {
+        let mut message = String::new();
+        for cause in error.chain() {
+            let cause = cause.to_string();
+            if !message.contains(&cause) {
+                if !message.is_empty() {
+                    message.push_str(": ");
+                }
+                message.push_str(&cause);
+            }
+        }
+        to_error(&format!("{ERROR}fewer:{ERROR:#} {message}\n"));
+    }
+
+    /// What a command comes to, told where it did not end well.
+    pub fn exit_code(&self, result: anyhow::Result<ExitCode>) -> ExitCode {
+        match result {
+            Ok(code) => code,
+            Err(error) if error.is::<Interrupted>() => {
+                self.say("interrupted");
+                ExitCode::Interrupted
+            }
+            Err(error) => {
+                self.error(&error);
+                ExitCode::Setup
+            }
+        }
+    }
+
+    /// A bar that appears when the work has gone on for a second.
+    pub fn progress(&self, total: usize) -> Progress {
+        let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::hidden());
+        let style =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is valid");
+        bar.set_style(style);
+        Progress { bar, started: self.shows_progress.then(Instant::now) }
+    }
+}
+
+/// How far some work has come.
+pub struct Progress {
+    bar: ProgressBar,
+    /// `None` when no progress is shown at all, or when the bar already is.
+    started: Option<Instant>,
+}
+
+impl Progress {
+    pub fn advance(&mut self, message: &str) {
+        self.appear_if_slow();
+        self.bar.inc(1);
+        self.bar.set_message(message.to_string());
+    }
+
+    pub fn message(&mut self, message: &str) {
+        self.appear_if_slow();
+        self.bar.set_message(message.to_string());
+    }
+
+    /// Runs something that prints, with the bar out of the way.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    fn appear_if_slow(&mut self) {
+        if self.started.is_some_and(|started| started.elapsed() > SLOW) {
+            self.started = None;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn to_error(text: &str) {
+    // There is nobody left to tell when standard error is gone.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
