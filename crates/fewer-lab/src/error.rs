@@ -34,6 +34,8 @@ pub enum LabError {
     TooLittleMemory { given: String, needed: String },
     #[error("the kernel cannot read its input: {0}")]
     Kernel(String),
+    #[error("{0}")]
+    Spark(String),
     #[error("cannot use {}: {problem}", path.display())]
     Input { path: PathBuf, problem: String },
     #[error("interrupted")]

@@ -17,6 +17,7 @@ mod groups;
 pub mod import;
 pub mod kernel;
 mod label;
+mod positions;
 mod random;
 pub mod records;
 mod scores;

@@ -1,6 +1,7 @@
 //! What engines share: how they tell of their progress and are stopped, what they count, and what they give back.
 
 pub mod embedded;
+pub mod spark;
 mod watch;
 
 use serde::{Deserialize, Serialize};

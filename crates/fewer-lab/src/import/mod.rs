@@ -2,11 +2,13 @@
 //! them go through one intake, which numbers commits, joins what git knows of them, and refuses bad rows: either
 //! everything is imported or nothing.
 
+mod cells;
 mod csv;
 mod intake;
 mod junit;
 mod mapping;
 mod parquet;
+mod rows;
 mod sort;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ pub use intake::{
 pub use junit::{Granularity, import_junit};
 pub use mapping::{Field, Mapping, Unit};
 pub use parquet::import_parquet;
+pub use rows::parquet_as_csv;
 
 use crate::error::LabError;
 

@@ -18,8 +18,16 @@ use crate::random::Draws;
 use crate::records::{Strings, integers, schema};
 use crate::tally::{Sums, Tally};
 
-const SUMS: [&str; 5] =
-    ["safe_at_unsafe", "safe_at_maybe", "unsafe_skipped", "all_skipped_at_unsafe", "all_skipped_at_maybe"];
+/// The columns that are added up, of each configuration and rate.
+pub const TALLY_COLUMNS: [&str; 7] = [
+    "unsafe_commits",
+    "maybe_commits",
+    "safe_at_unsafe",
+    "safe_at_maybe",
+    "unsafe_skipped",
+    "all_skipped_at_unsafe",
+    "all_skipped_at_maybe",
+];
 
 /// Kernel B.
 pub struct CommitKernel {
@@ -165,28 +173,26 @@ pub fn tallies(experiment: &Experiment, batches: &[RecordBatch]) -> Result<Vec<T
             let numbers = column(batch, name)?.as_primitive_opt::<Int64Type>();
             numbers.ok_or_else(|| wrong_type(batch, name, "a 64-bit integer"))
         };
-        let (rates, sums) = (numbers("rate")?, SUMS.map(numbers));
-        let (unsafe_commits, maybe_commits) = (numbers("unsafe_commits")?, numbers("maybe_commits")?);
-        let [safe_at_unsafe, safe_at_maybe, unsafe_skipped, all_at_unsafe, all_at_maybe] = sums;
-        let columns = [safe_at_unsafe?, safe_at_maybe?, unsafe_skipped?, all_at_unsafe?, all_at_maybe?];
+        let rates = numbers("rate")?;
+        let columns = TALLY_COLUMNS.into_iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
             let name = configurations.get(row).unwrap_or_default();
             let unknown = || LabError::Kernel(format!("'{name}' is no configuration of this experiment"));
             let tally = names.iter().position(|known| known == name).ok_or_else(unknown)?;
             let tally = &mut tallies[tally];
             let rate = rates.value(row) as usize;
+            let value = |column: usize| columns[column].value(row);
             if rate == 0 {
-                tally.unsafe_commits += unsafe_commits.value(row) as u64;
-                tally.maybe_commits += maybe_commits.value(row) as u64;
+                tally.unsafe_commits += value(0) as u64;
+                tally.maybe_commits += value(1) as u64;
             }
             let sums =
                 tally.sums.get_mut(rate).ok_or_else(|| LabError::Kernel(format!("{rate} is no rate")))?;
-            let value = |column: usize| columns[column].value(row);
-            sums.safe_at_unsafe += value(0);
-            sums.safe_at_maybe += value(1);
-            sums.unsafe_skipped += value(2);
-            sums.all_skipped_at_unsafe += value(3);
-            sums.all_skipped_at_maybe += value(4);
+            sums.safe_at_unsafe += value(2);
+            sums.safe_at_maybe += value(3);
+            sums.unsafe_skipped += value(4);
+            sums.all_skipped_at_unsafe += value(5);
+            sums.all_skipped_at_maybe += value(6);
         }
     }
     Ok(tallies)
@@ -200,17 +206,18 @@ fn batch_of(tallies: &[(String, &Tally)]) -> RecordBatch {
     };
     let sum = |value: fn(&Sums) -> i64| integers(&move |tally, rate| value(&tally.sums[rate]));
     let names = StringArray::from_iter_values(rows().map(|(name, _, _)| name));
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("configuration", Arc::new(names)),
-        ("rate", integers(&|_, rate| rate as i64)),
-        ("unsafe_commits", integers(&|tally, _| tally.unsafe_commits as i64)),
-        ("maybe_commits", integers(&|tally, _| tally.maybe_commits as i64)),
-        (SUMS[0], sum(|sums| sums.safe_at_unsafe)),
-        (SUMS[1], sum(|sums| sums.safe_at_maybe)),
-        (SUMS[2], sum(|sums| sums.unsafe_skipped)),
-        (SUMS[3], sum(|sums| sums.all_skipped_at_unsafe)),
-        (SUMS[4], sum(|sums| sums.all_skipped_at_maybe)),
+    let added: [ArrayRef; 7] = [
+        integers(&|tally, _| tally.unsafe_commits as i64),
+        integers(&|tally, _| tally.maybe_commits as i64),
+        sum(|sums| sums.safe_at_unsafe),
+        sum(|sums| sums.safe_at_maybe),
+        sum(|sums| sums.unsafe_skipped),
+        sum(|sums| sums.all_skipped_at_unsafe),
+        sum(|sums| sums.all_skipped_at_maybe),
     ];
+    let mut columns: Vec<(&str, ArrayRef)> =
+        vec![("configuration", Arc::new(names)), ("rate", integers(&|_, rate| rate as i64))];
+    columns.extend(TALLY_COLUMNS.into_iter().zip(added));
     let fields = columns.iter().map(|(name, column)| {
         let kind = if *name == "configuration" { DataType::Utf8 } else { column.data_type().clone() };
         Field::new(*name, kind, false)

@@ -1,18 +1,20 @@
 //! The two kernels over Arrow record batches, and over streams of them: what any engine calls, so that all give the
 //! same numbers.
 //!
-//! A: rows sorted by target and position -> labels, and scores of all configurations. B: rows sorted by position ->
+//! A: rows sorted by target and position -> labels, and scores of all configurations, or a survey of them. B: rows sorted by position ->
 //! tallies. Both take batches of any size; what belongs together may be split over several.
 
 mod commits;
 mod ipc;
+mod survey;
 mod targets;
 
 pub(crate) use commits::Evaluator;
-pub use commits::{CommitKernel, tallies};
+pub use commits::{CommitKernel, TALLY_COLUMNS, tallies};
 pub use ipc::pipe;
 /// Positions of commits.
 pub use roaring::RoaringBitmap as Positions;
+pub use survey::Survey;
 pub use targets::{TargetKernel, TargetKernelOptions};
 
 use arrow_array::{ArrayRef, RecordBatch};

@@ -7,6 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
+use super::survey::Survey;
 use super::{Kernel, column, wrong_type};
 use crate::algorithms::Configuration;
 use crate::error::LabError;
@@ -25,6 +26,8 @@ pub struct TargetKernelOptions {
     pub configurations: Vec<Configuration>,
     /// Only the rows of these commits, if given.
     pub commits: Option<RoaringBitmap>,
+    /// What can be said of all rows together, instead of rows.
+    pub is_survey: bool,
 }
 
 /// Kernel A.
@@ -40,6 +43,7 @@ pub struct TargetKernel<'d> {
     positions: Vec<i32>,
     labels: Vec<i8>,
     columns: Vec<Vec<u32>>,
+    survey: Option<Survey>,
 }
 
 /// The target at hand.
@@ -73,6 +77,7 @@ impl<'d> TargetKernel<'d> {
             schema: Arc::new(Schema::new(fields)),
             positions: Vec::new(),
             labels: Vec::new(),
+            survey: options.is_survey.then(Survey::default),
         }
     }
 
@@ -83,7 +88,11 @@ impl<'d> TargetKernel<'d> {
             Some(&known) => known,
             None => *self.authors.entry(author.unwrap_or_default().into()).or_insert(next),
         };
-        self.rows.push(position, time, author, state);
+        if !self.rows.push(position, time, author, state)
+            && let Some(survey) = &mut self.survey
+        {
+            survey.add_rerun();
+        }
     }
 
     /// Labels and scores the target at hand.
@@ -92,6 +101,13 @@ impl<'d> TargetKernel<'d> {
         rows.labels.clear();
         rows.labels.resize(rows.outcomes.len(), Label::Safe);
         label(&rows.outcomes, &mut rows.labels);
+        if let Some(survey) = &mut self.survey {
+            if let Some(target) = &self.target {
+                survey.add(target, &rows.positions, &rows.outcomes, &rows.labels);
+            }
+            rows.clear();
+            return;
+        }
         let is_scored = !self.columns.is_empty();
         let is_wanted = |row: &u32| {
             let row = *row as usize;
@@ -159,23 +175,28 @@ impl Kernel for TargetKernel<'_> {
 
     fn finish(&mut self) -> Result<RecordBatch, LabError> {
         self.conclude();
-        Ok(self.take())
+        match &self.survey {
+            Some(survey) => survey.batch(),
+            None => Ok(self.take()),
+        }
     }
 }
 
 impl Rows {
-    fn push(&mut self, position: u32, time: i64, author: u32, state: RowState) {
+    /// Adds a row; false where it was merged with the one before.
+    fn push(&mut self, position: u32, time: i64, author: u32, state: RowState) -> bool {
         if self.positions.last() == Some(&position) {
             let last = self.outcomes.len() - 1;
             let merged = merge_rerun(RowState::new(self.outcomes[last], self.pre_submit[last]), state);
             (self.outcomes[last], self.pre_submit[last]) = (merged.outcome(), merged.pre_submit());
-            return;
+            return false;
         }
         self.positions.push(position);
         self.times.push(time);
         self.authors.push(author);
         self.outcomes.push(state.outcome());
         self.pre_submit.push(state.pre_submit());
+        true
     }
 
     fn view(&self) -> TargetRows<'_> {

@@ -163,6 +163,11 @@ impl ExecutionsFile {
     }
 }
 
+/// Without links, as another process would write it.
+pub fn absolute(path: &Path) -> Result<PathBuf, LabError> {
+    path.canonicalize().map_err(LabError::io("read", path))
+}
+
 /// Every modified file: position and path.
 pub fn modified_files(path: &Path, mut each: impl FnMut(u32, &str)) -> Result<(), LabError> {
     let file = File::open(path).map_err(LabError::io("read", path))?;

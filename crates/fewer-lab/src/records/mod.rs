@@ -10,6 +10,7 @@ mod strings;
 mod writer;
 
 pub(crate) use batch::ExecutionBatch;
+pub(crate) use history::absolute;
 pub use history::{ExecutionsFile, History, Piece, modified_files};
 pub(crate) use row::merge_rerun;
 pub use row::{PackedRow, PreSubmit, RowState};

@@ -10,7 +10,7 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
 use fewer_lab::engine::embedded::read_directories;
 use fewer_lab::generate::Shape;
-use fewer_lab::kernel::{CommitKernel, Kernel, TargetKernel, TargetKernelOptions, pipe, tallies};
+use fewer_lab::kernel::{CommitKernel, Kernel, Survey, TargetKernel, TargetKernelOptions, pipe, tallies};
 use fewer_lab::{Experiment, Label, Tally};
 
 use crate::workbench::Workbench;
@@ -73,7 +73,8 @@ fn piped_kernels_give_the_tallies_of_the_embedded_engine() {
         let embedded = workbench.run(&experiment);
         let rows = by_target(&all_rows(&workbench));
         let directories = read_directories(&workbench.history().modified_files().unwrap()).unwrap();
-        let options = TargetKernelOptions { configurations: experiment.scored(), commits: None };
+        let options =
+            TargetKernelOptions { configurations: experiment.scored(), ..TargetKernelOptions::default() };
         let scored = through(&mut TargetKernel::new(options, Some(&directories)), &rows, 999);
         let scored = by_position(&scored);
         // Two partitions, cut between commits.
@@ -112,13 +113,38 @@ fn labels_alone_account_for_every_row_and_tell_which_commits_to_score() {
     let marked = column.values().iter().zip(positions.values()).filter(|(label, _)| matches!(label, 1 | 2));
     let commits = marked.map(|(_, &position)| position as u32).collect();
     // Scores of these commits alone give the same tallies.
-    let options = TargetKernelOptions { configurations: experiment.scored(), commits: Some(commits) };
+    let options =
+        TargetKernelOptions { configurations: experiment.scored(), commits: Some(commits), is_survey: false };
     let directories = read_directories(&workbench.history().modified_files().unwrap()).unwrap();
     let scored = through(&mut TargetKernel::new(options, Some(&directories)), &rows, 4096);
     assert!(scored.num_rows() < labels.num_rows() * 9 / 10);
     let part = through(&mut CommitKernel::new(&experiment), &by_position(&scored), 4096);
     let piped = tallies(&experiment, &[part]).unwrap();
     assert!(piped == embedded.tallies.into_iter().map(|(_, tally)| tally).collect::<Vec<_>>());
+}
+
+#[test]
+fn surveys_of_parts_say_together_what_the_embedded_engine_says() {
+    let workbench = Workbench::generated(&Shape { commits: 150, targets: 100, ..Shape::of_rows(4_000, 17) });
+    let embedded =
+        workbench.run(&Experiment { windows: vec![], milestones: vec![], ..Experiment::default() });
+    let rows = by_target(&all_rows(&workbench));
+    let targets = rows.column_by_name("target").unwrap().as_dictionary::<Int32Type>();
+    let names = targets.values().as_string::<i32>();
+    let name = |row: usize| names.value(targets.keys().value(row) as usize);
+    // Between two targets.
+    let cut = (rows.num_rows() / 2..).find(|&row| name(row) != name(row - 1)).unwrap();
+    let surveyed = [rows.slice(0, cut), rows.slice(cut, rows.num_rows() - cut)].map(|part| {
+        let options = TargetKernelOptions { is_survey: true, ..TargetKernelOptions::default() };
+        let survey = through(&mut TargetKernel::new(options, None), &part, 100);
+        survey.column(0).as_string::<i32>().value(0).to_string()
+    });
+    let survey = Survey::read(&surveyed.join("\n")).unwrap();
+    assert_eq!(survey.labelled.counts, embedded.counts);
+    assert_eq!((survey.labelled.targets, survey.commits.len()), (embedded.targets, embedded.commits));
+    assert_eq!(survey.labelled.example, embedded.example);
+    let transitions = embedded.tallies[0].1.unsafe_commits + embedded.tallies[0].1.maybe_commits;
+    assert_eq!(survey.labelled.transitions.len(), transitions);
 }
 
 #[test]

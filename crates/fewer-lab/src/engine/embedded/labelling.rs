@@ -28,8 +28,28 @@ pub struct Labelled {
     pub targets: u64,
     pub example: Example,
     /// Positions of commits with an unsafe or maybe-unsafe target, as a portable bitmap.
-    #[serde(with = "bitmap")]
+    #[serde(with = "crate::positions")]
     pub transitions: RoaringBitmap,
+}
+
+impl Labelled {
+    /// Adds what was found out of other targets.
+    pub fn merge(&mut self, other: Labelled) {
+        self.counts.add(&other.counts);
+        self.targets += other.targets;
+        if Rank::of(&other.example) > Rank::of(&self.example) {
+            self.example = other.example;
+        }
+        self.transitions |= other.transitions;
+    }
+
+    /// Takes a target's rows as the example if they show more.
+    pub fn offer(&mut self, target: &str, rows: impl Iterator<Item = ExampleRow> + Clone) {
+        let rows = rows.take(EXAMPLE_ROWS);
+        if Rank::of_labels(rows.clone().map(|row| row.label), target) > Rank::of(&self.example) {
+            self.example = Example { target: target.to_string(), rows: rows.collect() };
+        }
+    }
 }
 
 pub fn rows_file(directory: &Path, shard: usize) -> PathBuf {
@@ -55,13 +75,7 @@ pub fn label_shards(
         .map(|shard| label_shard(directory, shard, &marks, watch))
         .collect::<Result<_, _>>()?;
     let mut all = Labelled::default();
-    for part in parts {
-        all.counts.add(&part.counts);
-        all.targets += part.targets;
-        if Rank::of(&part.example) > Rank::of(&all.example) {
-            all.example = part.example;
-        }
-    }
+    parts.into_iter().for_each(|part| all.merge(part));
     let marked = |position: &u32| marks[*position as usize].load(Ordering::Relaxed) != 0;
     all.transitions = (0..positions as u32).filter(marked).collect();
     if all.counts.is_balanced() && all.counts.rows == rows {
@@ -248,25 +262,4 @@ impl<'n> Rank<'n> {
 fn example_row(row: PackedRow) -> ExampleRow {
     let state = row.state();
     ExampleRow { position: row.position(), outcome: state.outcome(), label: state.label() }
-}
-
-/// A bitmap as a list of bytes.
-mod bitmap {
-    use roaring::RoaringBitmap;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(bitmap: &RoaringBitmap, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut bytes = Vec::new();
-        bitmap.serialize_into(&mut bytes).map_err(serde::ser::Error::custom)?;
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        digits.serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RoaringBitmap, D::Error> {
-        let digits = String::deserialize(deserializer)?;
-        let byte = |at| u8::from_str_radix(digits.get(at..at + 2).unwrap_or_default(), 16);
-        let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Result<Vec<u8>, _>>();
-        let bytes = bytes.map_err(serde::de::Error::custom)?;
-        RoaringBitmap::deserialize_from(&bytes[..]).map_err(serde::de::Error::custom)
-    }
 }

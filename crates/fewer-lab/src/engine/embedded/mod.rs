@@ -19,13 +19,13 @@ use std::time::UNIX_EPOCH;
 use crate::algorithms::{Algorithm, Experiment};
 use crate::engine::{RowCounts, Simulation, Stage, Watch};
 use crate::error::LabError;
-use crate::records::{History, Staging, modified_files};
+use crate::records::{History, Staging, absolute, modified_files};
 use crate::scores::directories::Directories;
 pub use export::{LABELS_FORMAT, labels_schema};
+pub(crate) use labelling::Labelled;
 pub(crate) use shards::{Shard, TargetKey};
 
 use commits::Commits;
-use labelling::Labelled;
 use ledger::Ledger;
 use scatter::{Carried, Cut};
 use scoring::{Scored, Scoring};
@@ -239,7 +239,7 @@ fn megabytes(bytes: u64) -> String {
 
 /// Tells a file from another, and from itself after a change.
 fn identity(path: &Path) -> Result<String, LabError> {
-    let path = path.canonicalize().map_err(LabError::io("read", path))?;
+    let path = absolute(path)?;
     let metadata = path.metadata().map_err(LabError::io("read", &path))?;
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let changed = changed.map_or(0, |since| since.as_nanos());
