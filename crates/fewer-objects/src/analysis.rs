@@ -1,7 +1,7 @@
 //! The analysis of one state: from scanned files (or recorded summaries) to the graph, its fingerprints, and the
 //! tests of each program. Running a program to list its tests is the caller's part.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -13,19 +13,21 @@ use crate::dissolved::{add_dissolved, ambiguous_names};
 use crate::effects::Intake;
 use crate::environment::LibraryFinder;
 use crate::foreign::ForeignReader;
-use crate::googletest::{ListedTest, TestClasses, TestSymbols};
+use crate::googletest::{ListedTest, TestClasses, TestSymbols, local_nodes};
 use crate::image::{ImageSummary, ImageSymbol};
 use crate::image_set::ImageSet;
 use crate::initialisers::{self, Initialisers};
 use crate::intakes::{Intakes, NamedDigest};
 use crate::known_names::KnownNames;
-use crate::link::Linked;
+use crate::libtest::HarnessTest;
+use crate::link::{Linked, NO_NODE};
 use crate::membership::{Memberships, contested, direct_members, memberships};
-use crate::name_map::SizedNameSet;
+use crate::name_map::{NameMap, SizedNameSet};
 use crate::scan::{BuildTree, Scanned, map_file};
-use crate::summary::{Linkage, NameKey, Traits, UNKNOWN_SIZE};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary, Traits, UNKNOWN_SIZE};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::symbol_names::demangled;
+use crate::toolchain::Toolchain;
 use crate::verification;
 use crate::virtual_tables::VirtualCalls;
 
@@ -68,6 +70,10 @@ pub struct Given {
     pub library_path: Vec<std::path::PathBuf>,
     /// How calls through virtual tables are followed, where bitcode tells of them.
     pub virtual_calls: VirtualCalls,
+    /// The compiler whose own code is in the programs.
+    pub toolchain: Option<Toolchain>,
+    /// Programs that are known from within: nothing starts them but their tests, and their objects are there.
+    pub harnesses: BTreeSet<String>,
 }
 
 impl<'t> Analysis<'t> {
@@ -79,15 +85,18 @@ impl<'t> Analysis<'t> {
         let exclusions = verification::exclusions(build_directory, tree, &open);
         let mut direct = direct.without(&exclusions);
         add_dissolved(tree, &mut direct);
+        place_in_harnesses(tree, &given.harnesses, &mut direct);
         let members = memberships(tree, direct);
         let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
-        let mut images = survey(build_directory, tree, &members, &linked, &names, given.library_path);
-        note_contents(tree, &linked, &mut images);
+        let around = Around { toolchain: given.toolchain.as_ref(), library_path: given.library_path };
+        let mut images = survey(build_directory, tree, &members, &linked, &names, around);
+        note_contents(tree, &linked, &given.harnesses, &mut images);
         let surroundings = Surroundings {
             images,
             files: given.files,
             variables: given.variables,
             members: recorded_members(tree, &members.direct),
+            virtual_calls: given.virtual_calls,
         };
         connect_intakes(tree, &mut linked, &surroundings);
         Analysis::finish(tree, linked, surroundings)
@@ -96,7 +105,7 @@ impl<'t> Analysis<'t> {
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
         let members = memberships(tree, members_of_record(tree, &surroundings));
-        let mut linked = Linked::link(tree, members.used.clone(), VirtualCalls::default());
+        let mut linked = Linked::link(tree, members.used.clone(), surroundings.virtual_calls);
         connect_intakes(tree, &mut linked, &surroundings);
         Analysis::finish(tree, linked, surroundings)
     }
@@ -197,6 +206,65 @@ impl<'t> Analysis<'t> {
             .collect()
     }
 
+    /// The tests of a program with Rust's harness, whose `main` knows all of them and therefore is no root.
+    pub fn libtest_tests(&self, target: &Target, tests: &[HarnessTest]) -> Vec<TestNode> {
+        let mut shared = vec![self.environments[target.image]];
+        shared.extend(self.in_program(&self.initialisers.ambient, target.image));
+        shared.extend(self.allocators(target));
+        let stale = self.stale_because(target);
+        let mut locals: HashMap<&str, NameMap<u32>> = HashMap::new();
+        tests
+            .iter()
+            .map(|test| {
+                let mut roots = shared.clone();
+                let found = test.function.as_ref().map(|(function, object)| {
+                    let names = locals.entry(object).or_insert_with(|| self.local_names_of(object));
+                    let key = NameKey::of(function.as_bytes());
+                    let before = roots.len();
+                    roots.extend(self.linked.defined_in(key, target.image));
+                    roots.extend(names.get(&key));
+                    roots.len() > before
+                });
+                let gone = || format!("no object of the build holds {}", demangled_function(test));
+                let cause = match (stale, &test.cause, found) {
+                    (Some(object), ..) => Some(stale_cause(object)),
+                    (None, Some(cause), _) => Some(cause.clone()),
+                    (None, None, Some(false)) => Some(gone()),
+                    (None, None, Some(true) | None) => None,
+                };
+                TestNode {
+                    id: TestId::new(&target.name, &test.name),
+                    roots: elements(roots),
+                    mapping: cause.map_or(Mapping::Mapped, |cause| Mapping::Unmapped { cause }),
+                    disabled: test.is_ignored,
+                }
+            })
+            .collect()
+    }
+
+    /// What a program allocates with, where it brings its own: all code of the standard library calls it.
+    fn allocators(&self, target: &Target) -> Vec<u32> {
+        let mut found = Vec::new();
+        for (object, members) in self.linked.members.iter().enumerate() {
+            if !members.contains(target.image) {
+                continue;
+            }
+            let summary = &self.tree.objects[object].summary;
+            let is_allocator = |symbol: &&SymbolSummary| {
+                symbol.element != NO_ELEMENT && is_allocator(summary.name(symbol.name))
+            };
+            let elements = summary.symbols.iter().filter(is_allocator).map(|symbol| symbol.element);
+            found.extend(elements.map(|element| self.linked.node_of[object][element as usize]));
+        }
+        found.retain(|&node| node != NO_NODE);
+        found
+    }
+
+    fn local_names_of(&self, object: &str) -> NameMap<u32> {
+        let place = self.tree.objects.iter().position(|file| file.name == object);
+        place.map(|object| local_nodes(&self.linked, object as u32)).unwrap_or_default()
+    }
+
     /// A test that is a whole program: everything in the program is in its reach.
     pub fn program_test(&self, target: &Target, name: &str, disabled: bool) -> TestNode {
         let mut roots = self.shared_roots(target);
@@ -253,6 +321,16 @@ impl<'t> Analysis<'t> {
     }
 }
 
+fn demangled_function(test: &HarnessTest) -> String {
+    test.function.as_ref().map(|(function, _)| demangled(function)).unwrap_or_default()
+}
+
+/// The functions that rustc makes of a `#[global_allocator]`.
+fn is_allocator(name: &[u8]) -> bool {
+    const MADE: [&[u8]; 4] = [b"__rg_alloc", b"__rg_dealloc", b"__rg_realloc", b"__rg_alloc_zeroed"];
+    MADE.iter().any(|made| memchr::memmem::find(name, made).is_some())
+}
+
 fn stale_cause(object: &str) -> String {
     format!("the program is older than {object}, so it is not what the objects say: build it again")
 }
@@ -266,12 +344,18 @@ fn elements(nodes: Vec<u32>) -> Vec<ElementId> {
 
 /// Takes down the content of every file that something depends on as a whole: programs without GoogleTest or
 /// out of date, and what the code of the build may start or load.
-fn note_contents(tree: &BuildTree, linked: &Linked<'_>, images: &mut [ImageSurroundings]) {
+fn note_contents(
+    tree: &BuildTree,
+    linked: &Linked<'_>,
+    harnesses: &BTreeSet<String>,
+    images: &mut [ImageSurroundings],
+) {
     let (starts, loads) = (linked.takes_in(Intake::Programs), linked.takes_in(Intake::Libraries));
     for (index, around) in images.iter_mut().enumerate() {
         let summary = &tree.images[index].summary;
+        let is_harness = harnesses.contains(&around.image);
         let is_taken_in = if summary.is_library { loads } else { starts || !summary.has_googletest };
-        if is_taken_in || around.stale.is_some() {
+        if (is_taken_in && !is_harness) || around.stale.is_some() {
             around.content = Some(tree.image_content(index));
         }
     }
@@ -294,6 +378,12 @@ fn connect_intakes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Sur
     linked.connect_intakes(&intakes);
 }
 
+/// What linked files may hold or load that is not of the build.
+struct Around<'g> {
+    toolchain: Option<&'g Toolchain>,
+    library_path: Vec<std::path::PathBuf>,
+}
+
 /// What each linked file has around it: system libraries, foreign code, whether it is up to date.
 fn survey(
     build_directory: &Path,
@@ -301,7 +391,7 @@ fn survey(
     members: &Memberships,
     linked: &Linked<'_>,
     names: &KnownNames,
-    library_path: Vec<std::path::PathBuf>,
+    Around { toolchain, library_path }: Around<'_>,
 ) -> Vec<ImageSurroundings> {
     let locals = local_names(tree);
     let ambiguous = ambiguous_names(tree, &members.direct);
@@ -317,12 +407,14 @@ fn survey(
         .iter()
         .enumerate()
         .map(|(index, image)| {
-            let path = build_directory.join(&image.name);
+            let path = tree.path_of(build_directory, &image.name);
             let origin = path.parent().unwrap_or(build_directory);
             let mut items = finder.libraries(&image.summary, origin, is_own);
+            items.extend(toolchain.map(|toolchain| toolchain.identity.clone()));
             if let Ok(bytes) = map_file(&path) {
                 let is_explained = |(symbol, name): &(&ImageSymbol, u32)| {
                     programs.get(*name as usize).is_some_and(|images| images.contains(index))
+                        || toolchain.is_some_and(|toolchain| toolchain.defines(symbol.key))
                         || (!symbol.is_global
                             && [symbol.size, UNKNOWN_SIZE].iter().any(|&size| locals.contains(&(symbol.key, size))))
                 };
@@ -349,6 +441,20 @@ fn survey(
             ImageSurroundings { image: image.name.clone(), items, stale, content: None }
         })
         .collect()
+}
+
+/// An object that goes by the name of a harness is in that program and in no other: two harnesses have equal names,
+/// such as `main`.
+fn place_in_harnesses(tree: &BuildTree, harnesses: &BTreeSet<String>, direct: &mut [ImageSet]) {
+    for (object, members) in tree.objects.iter().zip(direct) {
+        let Some((harness, _)) = object.name.rsplit_once('/').filter(|(name, _)| harnesses.contains(*name))
+        else {
+            continue;
+        };
+        let image = tree.images.iter().position(|image| image.name == harness);
+        *members = ImageSet::empty(tree.images.len());
+        image.into_iter().for_each(|image| members.insert(image));
+    }
 }
 
 /// The name behind a key that an object defines.

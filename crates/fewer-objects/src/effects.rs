@@ -327,6 +327,38 @@ pub fn intake_of(name: &str) -> Option<Intake> {
     } else if LIBRARIES.contains(&name) {
         Some(Intake::Libraries)
     } else {
+        rust_intake_of(name)
+    }
+}
+
+/// What a function of Rust's standard library brings in, in either mangling. That library opens files for its own
+/// ends too (to print a backtrace, to find randomness), so what counts is which part of it the project calls.
+fn rust_intake_of(name: &str) -> Option<Intake> {
+    const FILES: &[&str] = &["3std2fs", "3std3sys2fs", "4unix2fs", "std..fs..", "std..sys..fs.."];
+    const PATHS: &[&str] = &["3std4path", "std..path.."];
+    const OF_PATHS: &[&str] = &[
+        "6exists",
+        "10try_exists",
+        "7is_file",
+        "6is_dir",
+        "10is_symlink",
+        "8metadata",
+        "16symlink_metadata",
+        "12canonicalize",
+        "8read_dir",
+        "9read_link",
+    ];
+    const PROCESSES: &[&str] = &["3std7process", "3std3sys7process", "std..process..", "4unix7process"];
+    const OF_PROCESSES: &[&str] = &["7Command", "5Child", "Command$", "4exec", "5spawn"];
+    let is_rust = name.starts_with("_R") || (name.starts_with("_ZN") && name.ends_with('E'));
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    if !is_rust {
+        None
+    } else if has(FILES) || (has(PATHS) && has(OF_PATHS)) {
+        Some(Intake::Files)
+    } else if has(PROCESSES) && has(OF_PROCESSES) {
+        Some(Intake::Programs)
+    } else {
         None
     }
 }
@@ -376,5 +408,9 @@ mod tests {
         assert_eq!(intake_of("posix_spawn"), Some(Intake::Programs));
         assert_eq!(intake_of("dlopen"), Some(Intake::Libraries));
         assert_eq!(intake_of("_Z4openv"), None);
+        assert_eq!(intake_of("_RNvNvNtCsjrHSEGnQ3l9_3std2fs14read_to_string5inner"), Some(Intake::Files));
+        assert_eq!(intake_of("_RNvMs_NtCsjrHSEGnQ3l9_3std4pathNtB4_4Path6exists"), Some(Intake::Files));
+        assert_eq!(intake_of("_ZN3std7process7Command5spawn17h0123456789abcdefE"), Some(Intake::Programs));
+        assert_eq!(intake_of("_ZN3std7process4exit17h0123456789abcdefE"), None);
     }
 }

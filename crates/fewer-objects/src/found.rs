@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use crate::bitcode::is_bitcode;
 use crate::file_records::{FileRecords, Held, Status};
 use crate::relocatable::{FileKind, peek};
-use crate::scan::ScanError;
+use crate::scan::{NamedFile, ScanError};
 
 /// A file worth reading.
 pub struct Found {
@@ -45,6 +45,23 @@ pub fn find(
     Ok(search.found)
 }
 
+/// Those of the files given that hold something for the readers, sorted by name.
+pub fn given(
+    files: &[NamedFile],
+    known: &FileRecords,
+    records: &mut FileRecords,
+    scan_began: SystemTime,
+) -> Vec<Found> {
+    let mut search = Search { root: Path::new(""), known, records, scan_began, found: Vec::new() };
+    for NamedFile { name, path } in files {
+        if let Ok(metadata) = fs::metadata(path) {
+            search.take(name.clone(), path.clone(), &metadata);
+        }
+    }
+    search.found.sort_by(|a, b| a.name.cmp(&b.name));
+    search.found
+}
+
 struct Search<'s> {
     root: &'s Path,
     known: &'s FileRecords,
@@ -77,7 +94,11 @@ impl Search<'_> {
         // Gone since the directory was read.
         let Ok(metadata) = entry.metadata() else { return };
         let name = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy().into_owned();
-        let status = Status::of(&metadata);
+        self.take(name, path, &metadata);
+    }
+
+    fn take(&mut self, name: String, path: PathBuf, metadata: &fs::Metadata) {
+        let status = Status::of(metadata);
         let known = self.known.known(&name, &status);
         let kind = match known {
             Some(Held::Other) => None,

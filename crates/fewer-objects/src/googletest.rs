@@ -117,7 +117,7 @@ impl ObjectTests {
 }
 
 /// The nodes of the names that are local to an object.
-fn local_nodes(linked: &Linked<'_>, object: u32) -> NameMap<u32> {
+pub fn local_nodes(linked: &Linked<'_>, object: u32) -> NameMap<u32> {
     let summary = linked.summary(object);
     let own = summary
         .symbols

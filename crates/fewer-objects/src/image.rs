@@ -69,8 +69,7 @@ fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut Imag
     let Place::Section(section) = symbol.place else { return };
     let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
     let is_local = symbol.binding == Binding::Local;
-    // Counters name nothing, and `$` is in the names that linkers make up (`rand$plt`).
-    if !sized || (is_local && is_counter(symbol.name)) || memchr::memchr(b'$', symbol.name).is_some() {
+    if !sized || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
         return;
     }
     summary.symbols.push(ImageSymbol {
@@ -80,6 +79,11 @@ fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut Imag
         is_global: !is_local,
         is_code: sections[section].has(SHF_EXECINSTR),
     });
+}
+
+/// A name that a linker made up. Example: `rand$plt`. Rust's own names have a `$` too, but a hash behind it.
+fn is_of_linker(name: &[u8]) -> bool {
+    name.iter().rfind(|byte| !byte.is_ascii_lowercase()) == Some(&b'$')
 }
 
 /// A shared library has no interpreter; a position-independent program does.

@@ -94,7 +94,7 @@ impl<'s> Linked<'s> {
             node_of: Vec::with_capacity(objects.len()),
             common_nodes: Vec::new(),
             framework_commons: Vec::new(),
-            definitions: Definitions::default(),
+            definitions: Definitions::with_room(tree),
             is_framework: objects.iter().map(|object| is_framework(tree, &object.summary)).collect(),
             offsets: Vec::new(),
             targets: Vec::new(),
@@ -527,6 +527,16 @@ struct Definitions {
 }
 
 impl Definitions {
+    /// Room for all that a build defines.
+    fn with_room(tree: &BuildTree) -> Definitions {
+        let own: usize = tree.objects.iter().map(|object| object.summary.symbols.len()).sum();
+        let count = own + tree.packs.iter().map(|packed| packed.pack.symbols.len()).sum::<usize>();
+        let mut definitions = Definitions::default();
+        definitions.heads.reserve(count);
+        definitions.entries.reserve(count);
+        definitions
+    }
+
     fn add(&mut self, key: NameKey, node: u32) {
         let entry = self.entries.len() as u32;
         let older = self.heads.insert(key, entry).unwrap_or(NO_NODE);

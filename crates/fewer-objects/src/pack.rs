@@ -4,16 +4,15 @@
 use fewer_core::{Digest, Domain};
 
 use crate::name_map::NameMap;
+use crate::shared_text::{Texts, read_texts, write_texts};
 use crate::summary::*;
 use crate::symbol_names::is_registration_target;
 
 /// Raise when packs hold something else: older ones, and the objects that list them, are then read anew.
-const PACK_VERSION: u32 = 1;
+const PACK_VERSION: u32 = 2;
 
 const PACK: Domain = Domain::new("pack");
 
-/// How many bytes of a name may be taken from the one before: so that a damaged pack cannot ask for much memory.
-const MOST_SHARED: usize = 255;
 /// Room for what an object usually adds to a new pack, so that it need not grow often: elements or names, and bytes
 /// of names.
 const USUAL_COUNT: usize = 256;
@@ -86,21 +85,14 @@ impl Pack {
         &self.references[start..end.unwrap_or(self.references.len())]
     }
 
-    /// The stored form, with the key it is kept under. Names are written as what differs from the one before.
+    /// The stored form, with the key it is kept under.
     pub fn encode(&self) -> (Digest, Vec<u8>) {
         let size = self.elements.len() * 32 + self.symbols.len() * 12 + self.references.len() * 4;
         let mut out = Writer(Vec::with_capacity(size + self.names.len() * 16 + self.text.len() + 20));
         out.word(PACK_VERSION);
-        out.word(self.names.len() as u32);
-        let mut last: &[u8] = b"";
-        for (index, name) in self.names.iter().enumerate() {
-            let text = self.name(index as u32);
-            let shared = shared_start(last, text).min(MOST_SHARED);
-            out.long(name.key.0);
-            out.word(shared as u32);
-            out.bytes(&text[shared..]);
-            last = text;
-        }
+        let texts: Vec<&[u8]> = (0..self.names.len() as u32).map(|name| self.name(name)).collect();
+        write_texts(&mut out, &texts);
+        self.names.iter().for_each(|name| out.long(name.key.0));
         out.word(self.symbols.len() as u32);
         for symbol in &self.symbols {
             out.word(symbol.name);
@@ -126,21 +118,12 @@ impl Pack {
         if input.word()? != PACK_VERSION {
             return None;
         }
-        let mut text: Vec<u8> = Vec::with_capacity(bytes.len());
-        let mut last = Text::default();
-        let names = input.list(16, |input| {
-            let key = NameKey(input.long()?);
-            let shared = input.word()?;
-            let rest = input.bytes()?;
-            let start = u32::try_from(text.len()).ok()?;
-            if shared > last.length || shared as usize > MOST_SHARED {
-                return None;
-            }
-            text.extend_from_within(last.start as usize..(last.start + shared) as usize);
-            text.extend_from_slice(rest);
-            last = Text { start, length: shared + rest.len() as u32 };
-            Some(PackedName { key, text: last })
-        })?;
+        let Texts { text, bounds } = read_texts(&mut input)?;
+        let name = |ends: &[u32]| {
+            let text = Text { start: ends[0], length: ends[1] - ends[0] };
+            Some(PackedName { key: NameKey(input.long()?), text })
+        };
+        let names = bounds.windows(2).map(name).collect::<Option<Vec<PackedName>>>()?;
         let symbols = input.list(12, |input| {
             let (name, size) = (input.word()?, input.word()?);
             let (linkage, role) = read_symbol_bits(input.word()?)?;
@@ -173,14 +156,6 @@ impl Pack {
             && self.symbols.iter().all(|symbol| is_name(symbol.name))
             && self.references.iter().all(|&name| is_name(name))
     }
-}
-
-/// How many bytes two texts have in common at their start.
-fn shared_start(a: &[u8], b: &[u8]) -> usize {
-    const WORD: usize = 8;
-    let words = a.chunks_exact(WORD).zip(b.chunks_exact(WORD));
-    let equal = words.take_while(|(a, b)| a == b).count() * WORD;
-    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
 }
 
 /// An object as it was read, taken apart: what is its own, and which of its elements belong into packs.
@@ -494,25 +469,5 @@ impl Packer {
             self.new.names.push(PackedName { key, text: Text { start, length: text.len() as u32 } });
             self.new.names.len() as u32 - 1
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn a_shared_start_ends_at_the_first_difference(
-            start in proptest::collection::vec(0u8..3, 0..40),
-            a in proptest::collection::vec(0u8..3, 0..20),
-            b in proptest::collection::vec(0u8..3, 0..20),
-        ) {
-            let (a, b) = ([&start[..], &a].concat(), [&start[..], &b].concat());
-            let expected = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-            prop_assert_eq!(shared_start(&a, &b), expected);
-        }
     }
 }

@@ -10,6 +10,7 @@ use crate::bitcode::read_embedded;
 use crate::by_element::ByElement;
 use crate::eh_frame;
 use crate::line_numbers;
+use crate::panic_places;
 use crate::relocatable::*;
 use crate::summary::*;
 use crate::symbol_names::{is_counter, test_role};
@@ -365,10 +366,17 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 out[start + place.start..start + place.end].fill(0xee);
             }
         }
-        for relocation in relocations {
+        let panics = panic_places::files(file, index);
+        for (place, relocation) in relocations.iter().enumerate() {
             out.extend_from_slice(&relocation.offset.to_le_bytes());
             out.extend_from_slice(&relocation.kind.to_le_bytes());
-            self.label(relocation, out, references, depth);
+            match panics.get(place).copied().flatten() {
+                Some(source) => {
+                    out.extend_from_slice(b"P");
+                    out.extend_from_slice(source);
+                }
+                None => self.label(relocation, out, references, depth),
+            }
         }
     }
 

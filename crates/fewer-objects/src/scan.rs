@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::bitcode::{is_bitcode, read_bitcode};
 use crate::content_key::{image_content, object_key};
 use crate::file_records::{FileRecords, Held, Member};
-use crate::found::{Found, FoundKind, find};
+use crate::found::{Found, FoundKind, find, given};
 use crate::image::{ImageSummary, read_image};
 use crate::pack::{Divided, Pack, Packer};
 use crate::reader::{opaque, read_object};
@@ -74,6 +74,8 @@ pub struct BuildTree {
     pub bytes: u64,
     pub notes: Vec<String>,
     directory: PathBuf,
+    /// By name the files that are not where their names say.
+    elsewhere: HashMap<String, PathBuf>,
     /// Per image its content, once somebody asked for it.
     contents: Vec<OnceLock<Digest>>,
 }
@@ -106,9 +108,14 @@ impl BuildTree {
         self.packs.iter().zip(is_held).flat_map(held).collect()
     }
 
+    /// Where a file lies that was found below the build directory, or given by name.
+    pub fn path_of(&self, build_directory: &Path, name: &str) -> PathBuf {
+        self.elsewhere.get(name).cloned().unwrap_or_else(|| build_directory.join(name))
+    }
+
     /// All of a linked file that can matter when it runs. Reads the file when it is first asked for.
     pub fn image_content(&self, image: usize) -> Digest {
-        let read = || match map_file(&self.directory.join(&self.images[image].name)) {
+        let read = || match map_file(&self.path_of(&self.directory, &self.images[image].name)) {
             Ok(bytes) => image_content(&bytes),
             Err(_) => image_content(b""),
         };
@@ -149,12 +156,40 @@ impl Input {
     }
 }
 
+/// A file by the name that it goes by in the graph, wherever it lies.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct NamedFile {
+    pub name: String,
+    pub path: PathBuf,
+}
+
 /// Reads a build directory.
 pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTree, ScanError> {
     let began = SystemTime::now();
     let known = FileRecords::load(cache, build_directory);
     let mut records = FileRecords::default();
     let found = find(build_directory, &known, &mut records, began)?;
+    Ok(read(build_directory, cache, found, (&known, records), began))
+}
+
+/// Reads just these files of a build that leaves more behind than it uses.
+pub fn scan_files(build_directory: &Path, files: &[NamedFile], cache: &dyn SummaryCache) -> BuildTree {
+    let began = SystemTime::now();
+    let known = FileRecords::load(cache, build_directory);
+    let mut records = FileRecords::default();
+    let found = given(files, &known, &mut records, began);
+    let mut tree = read(build_directory, cache, found, (&known, records), began);
+    tree.elsewhere = files.iter().map(|file| (file.name.clone(), file.path.clone())).collect();
+    tree
+}
+
+fn read(
+    build_directory: &Path,
+    cache: &dyn SummaryCache,
+    found: Vec<Found>,
+    (known, mut records): (&FileRecords, FileRecords),
+    began: SystemTime,
+) -> BuildTree {
     let mut tree = BuildTree { directory: build_directory.to_path_buf(), ..BuildTree::default() };
     let (files, notes) = open_files(&found, build_directory);
     for (entry, file) in found.iter().zip(&files) {
@@ -162,7 +197,7 @@ pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTre
             records.remember(&entry.name, entry.status, held.clone(), began);
         }
     }
-    if records != known {
+    if records != *known {
         records.save(cache, build_directory);
     }
     let (objects, images) = inputs(&found, &files);
@@ -171,7 +206,7 @@ pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTre
     read_objects(cache, objects, &files, &mut tree);
     tree.images = read_images(cache, &images, &found, &files);
     tree.contents = vec![OnceLock::new(); tree.images.len()];
-    Ok(tree)
+    tree
 }
 
 /// A found file with what it holds, and its bytes if they were needed.
@@ -284,7 +319,7 @@ fn members(entry: &Found, file: &[u8], root: &Path) -> (Vec<Member>, Vec<String>
             notes.push(format!("{} is damaged: some of its members cannot be read", entry.name));
             break;
         };
-        let member_name = String::from_utf8_lossy(member.name()).into_owned();
+        let member_name = lasting_name(&String::from_utf8_lossy(member.name()));
         if member.is_thin() {
             let path = entry.path.parent().unwrap_or(root).join(&member_name);
             if !path.exists() {
@@ -302,6 +337,17 @@ fn members(entry: &Found, file: &[u8], root: &Path) -> (Vec<Member>, Vec<String>
         }
     }
     (members, notes)
+}
+
+/// The name of a member without what rustc makes up anew in every compilation.
+/// Example: `demo-6f83.04gc7yj3.rcgu.o` for `demo-6f83.04gc7yj3.0dxmm9k.rcgu.o`.
+pub(crate) fn lasting_name(member: &str) -> String {
+    const MADE_UP: usize = 7;
+    let shortened = member.strip_suffix(".rcgu.o").and_then(|stem| stem.rsplit_once('.'));
+    match shortened {
+        Some((stem, part)) if part.len() == MADE_UP && stem.contains('.') => format!("{stem}.rcgu.o"),
+        Some(_) | None => member.to_string(),
+    }
 }
 
 /// The bytes of an input; `None` if they can no longer be read.

@@ -5,9 +5,10 @@
 use fewer_core::{Digest, Domain};
 
 use crate::scan::Packed;
+use crate::shared_text::{read_texts, write_texts};
 
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 4;
+pub const SUMMARY_VERSION: u32 = 5;
 
 const NAME: Domain = Domain::new("symbol.name");
 
@@ -237,7 +238,7 @@ impl ObjectSummary {
         let mut out = Writer(Vec::with_capacity(lists + numbers + texts + 256));
         out.word(SUMMARY_VERSION);
         out.bytes(self.compiler.as_bytes());
-        out.bytes(&self.text);
+        write_texts(&mut out, &self.pieces());
         out.word(self.elements.len() as u32);
         for element in &self.elements {
             out.0.extend_from_slice(&element.content.to_bytes());
@@ -290,7 +291,7 @@ impl ObjectSummary {
             return None;
         }
         let compiler = String::from_utf8(input.bytes()?.to_vec()).ok()?;
-        let text = input.bytes()?.to_vec();
+        let text = read_texts(&mut input)?.text;
         let elements = input.list(32, read_element)?;
         let references = input.list(4, |input| Some(Reference::decode(input.word()?)))?;
         let symbols = input.list(28, read_symbol)?;
@@ -311,6 +312,18 @@ impl ObjectSummary {
         let summary =
             ObjectSummary { compiler, elements, references, symbols, bounded, text, notes, commons, packs };
         (input.0.is_empty() && summary.is_consistent()).then_some(summary)
+    }
+
+    /// The text, cut where a name begins.
+    fn pieces(&self) -> Vec<&[u8]> {
+        let of_elements = self.elements.iter().map(|element| element.name.start as usize);
+        let of_symbols = self.symbols.iter().map(|symbol| symbol.name.start as usize);
+        let mut cuts: Vec<usize> = of_symbols.chain(of_elements).chain([0]).collect();
+        cuts.retain(|&cut| cut < self.text.len());
+        cuts.sort_unstable();
+        cuts.dedup();
+        let ends = cuts.iter().skip(1).copied().chain([self.text.len()]);
+        cuts.iter().zip(ends).map(|(&start, end)| &self.text[start..end]).collect()
     }
 
     /// Whether every index is in range, so that later steps need not check.
@@ -389,6 +402,15 @@ impl Writer {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
+    /// Seven bits per byte, the lowest first; the high bit says that more follow.
+    pub(crate) fn number(&mut self, mut value: u32) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u32);
         self.0.extend_from_slice(bytes);
@@ -416,6 +438,18 @@ impl<'d> Reader<'d> {
 
     pub(crate) fn long(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(crate) fn number(&mut self) -> Option<u32> {
+        let mut value: u64 = 0;
+        for shift in (0..35).step_by(7) {
+            let byte = *self.take(1)?.first()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return u32::try_from(value).ok();
+            }
+        }
+        None
     }
 
     pub(crate) fn digest(&mut self) -> Option<Digest> {

@@ -7,8 +7,9 @@ use fewer_core::Digest;
 use crate::googletest::ListedTest;
 use crate::intakes::NamedDigest;
 use crate::summary::{Reader, Writer};
+use crate::virtual_tables::VirtualCalls;
 
-const SURROUNDINGS_VERSION: u32 = 3;
+const SURROUNDINGS_VERSION: u32 = 4;
 const LISTING_VERSION: u32 = 1;
 
 /// Kinds of recorded blobs.
@@ -35,12 +36,14 @@ pub struct Surroundings {
     pub variables: Vec<NamedDigest>,
     /// Per object the linked files it is part of, by their place in `images`.
     pub members: Vec<(String, Vec<u32>)>,
+    pub virtual_calls: VirtualCalls,
 }
 
 impl Surroundings {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer(Vec::new());
         out.word(SURROUNDINGS_VERSION);
+        out.word(self.virtual_calls as u32);
         out.word(self.images.len() as u32);
         for image in &self.images {
             out.bytes(image.image.as_bytes());
@@ -65,6 +68,7 @@ impl Surroundings {
         if input.word()? != SURROUNDINGS_VERSION {
             return None;
         }
+        let virtual_calls = VirtualCalls::of_number(input.word()?)?;
         let images = input.list(28, |input| {
             let image = read_text(input)?;
             let stale = read_text(input)?;
@@ -75,7 +79,7 @@ impl Surroundings {
         let files = read_items(&mut input)?;
         let variables = read_items(&mut input)?;
         let members = input.list(8, |input| Some((read_text(input)?, input.list(4, Reader::word)?)))?;
-        Some(Surroundings { images, files, variables, members })
+        Some(Surroundings { images, files, variables, members, virtual_calls })
     }
 }
 
@@ -149,6 +153,7 @@ mod tests {
             files: vec![item("f")],
             variables: vec![],
             members: vec![("a.o".into(), vec![0])],
+            virtual_calls: VirtualCalls::Hierarchy,
         };
         assert_eq!(Surroundings::decode(&surroundings.encode()), Some(surroundings.clone()));
         let bytes = surroundings.encode();

@@ -13,7 +13,7 @@ use crate::image::ImageSymbol;
 use crate::membership::{Contested, Exclusion};
 use crate::name_map::{NameMap, NameSet};
 use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, Symbol};
-use crate::scan::{BuildTree, map_file};
+use crate::scan::{BuildTree, lasting_name, map_file};
 use crate::summary::NameKey;
 
 /// The contested objects whose code is not what the linked file holds. Every file is mapped and parsed once,
@@ -23,7 +23,7 @@ pub fn exclusions(build_directory: &Path, tree: &BuildTree, contested: &[Contest
     for contest in contested {
         wanted.entry(contest.image).or_default().extend(&contest.names);
     }
-    let map = |image: usize| map_file(&build_directory.join(&tree.images[image].name)).ok();
+    let map = |image: usize| map_file(&tree.path_of(build_directory, &tree.images[image].name)).ok();
     let files: Vec<(usize, NameSet, Mmap)> =
         wanted.into_iter().filter_map(|(image, names)| Some((image, names, map(image)?))).collect();
     let opened: BTreeMap<usize, Opened<'_>> = files
@@ -64,7 +64,7 @@ fn refuted<'c>(
         Some((archive, member)) => (archive, Some(member.strip_suffix(')')?)),
         None => (name.as_str(), None),
     };
-    let object_file = map_file(&build_directory.join(path)).ok()?;
+    let object_file = map_file(&tree.path_of(build_directory, path)).ok()?;
     let object_bytes = match member {
         Some(member) => member_of(&object_file, member)?,
         None => &object_file[..],
@@ -109,7 +109,8 @@ fn strong_bodies<'d>(object: &ElfFile<'d>, names: &NameSet) -> Vec<Body<'d>> {
 
 fn member_of<'d>(archive: &'d [u8], wanted: &str) -> Option<&'d [u8]> {
     let file = ArchiveFile::parse(archive).ok()?;
-    let member = file.members().flatten().find(|member| member.name() == wanted.as_bytes())?;
+    let is_wanted = |name: &[u8]| lasting_name(&String::from_utf8_lossy(name)) == wanted;
+    let member = file.members().flatten().find(|member| is_wanted(member.name()))?;
     let (start, size) = member.file_range();
     archive.get(start as usize..start.checked_add(size)? as usize)
 }

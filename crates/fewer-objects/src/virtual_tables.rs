@@ -22,6 +22,15 @@ pub enum VirtualCalls {
     Any,
 }
 
+impl VirtualCalls {
+    /// The inverse of `as u32`.
+    pub fn of_number(number: u32) -> Option<VirtualCalls> {
+        [VirtualCalls::Slot, VirtualCalls::Hierarchy, VirtualCalls::Any]
+            .into_iter()
+            .find(|calls| *calls as u32 == number)
+    }
+}
+
 /// The name by which code refers to an entry that it calls; `None` for an entry that is not known.
 pub fn call_name(entry: Option<u32>) -> Vec<u8> {
     match entry {

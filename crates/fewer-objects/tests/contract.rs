@@ -11,6 +11,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use fewer_core::tts;
 use rayon::prelude::*;
 
 use support::analysis::{MemoryCache, State};
@@ -177,9 +178,10 @@ fn examine_into(
 
     let selected = after.selected_since(&before);
     let known = |id: &String| after.knows(&before, id);
-    if after.snapshot != from_scratch.snapshot {
+    if let Some(test) = tts(&from_scratch.snapshot, &after.snapshot).first() {
+        let why = after.why(&from_scratch, &test.to_string());
         let complaint = "with what was kept of the first analysis the second gives other fingerprints";
-        findings.complaints.push(complaint.to_string());
+        findings.complaints.push(format!("{complaint}: {test}: {why}"));
     }
     findings.tests = after.snapshot.len();
     findings.selected = selected.len();

@@ -2,17 +2,20 @@
 //! objects, code from elsewhere, files that are read. Real compilers and linkers; the language's features are
 //! the contract suite's business.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod tools;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use fewer_core::{Digest, Mapping};
 use fewer_objects::{Analysis, Given, ListedTest, NamedDigest, NoCache, SummaryCache, scan};
 use fewer_runners::{Cancel, TestProgram, googletest};
 use tempfile::TempDir;
+
+use tools::{MemoryCache, run};
 
 const FLAGS: [&str; 5] = ["-O0", "-ffunction-sections", "-fdata-sections", "-fmerge-constants", "-fPIC"];
 
@@ -22,12 +25,6 @@ int answer(); int other();
 TEST(Numbers, Answer) { EXPECT_EQ(answer(), 1); }
 TEST(Numbers, Other) { EXPECT_EQ(other(), 2); }
 "#;
-
-fn run(directory: &Path, program: &str, arguments: &[&str]) {
-    let output = Command::new(program).args(arguments).current_dir(directory).output();
-    let output = output.unwrap_or_else(|error| panic!("{program} must be installed for this test: {error}"));
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
 
 /// Compiles a source text to an object in the directory.
 fn compile(directory: &Path, compiler: &str, object: &str, source: &str, extra: &[&str]) {
@@ -405,22 +402,6 @@ fn an_object_that_was_written_again_is_read_although_its_size_and_time_are_as_be
     assert_eq!(differing(&old, &analyse(path)), names(&["Numbers.Other"]));
 
     assert_eq!(scan(&path.join("build"), &cache).unwrap().files_read, 0);
-}
-
-/// A cache in memory.
-#[derive(Default)]
-struct MemoryCache(Mutex<HashMap<(String, Digest), Vec<u8>>>);
-
-impl SummaryCache for MemoryCache {
-    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
-        let cache = self.0.lock().unwrap();
-        keys.iter().filter_map(|key| Some((*key, cache.get(&(kind.to_string(), *key))?.clone()))).collect()
-    }
-
-    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        let mut cache = self.0.lock().unwrap();
-        cache.extend(summaries.iter().map(|(key, bytes)| ((kind.to_string(), *key), bytes.clone())));
-    }
 }
 
 #[test]

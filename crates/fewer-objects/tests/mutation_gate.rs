@@ -1,7 +1,8 @@
 //! The mutation gate: small changes are made to the example library, each is built and all tests are run. Every
 //! test whose outcome a change alters must have been selected. Real compiler, real tests, no judgement by source.
 //!
-//! `MUTANTS_PER_FILE=all cargo test --test mutation_gate` tries every mutant there is instead of a sample.
+//! `MUTANTS_PER_FILE=all cargo test --test mutation_gate` tries every mutant there is instead of a sample;
+//! `MUTANTS_CSV=FILE` writes which test kills which mutant, `MUTANTS_PROJECT=DIR` mutates another state of the example.
 
 mod mutation;
 
@@ -68,6 +69,9 @@ fn every_test_whose_outcome_a_mutant_changes_was_selected() {
     let not_compiling = first.not_compiling.len() + second.not_compiling.len();
     say(&summary(&trials, not_compiling, tests));
     say(&format!("in {:.0} s", started.elapsed().as_secs_f64()));
+    if let Some(path) = std::env::var_os("MUTANTS_CSV") {
+        std::fs::write(&path, kills(&trials)).expect("the file of MUTANTS_CSV can be written");
+    }
 
     let missed: usize = trials.iter().map(|trial| trial.missed.len()).sum();
     assert_eq!(missed, 0, "tests changed their outcome and were not selected: see above");
@@ -175,6 +179,18 @@ fn summary(trials: &[Trial], not_compiling: usize, tests: usize) -> String {
         100.0 * changed as f64 / (tests * trials.len()).max(1) as f64,
         trials.iter().map(|trial| trial.missed.len()).sum::<usize>(),
     )
+}
+
+/// Which test kills which mutant, a pair per line: `fewer reduce import --kind mutants` reads it.
+fn kills(trials: &[Trial]) -> String {
+    let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut lines: Vec<String> = trials
+        .iter()
+        .flat_map(|trial| trial.changed.difference(&trial.disturbed).map(move |test| (test, &trial.mutant)))
+        .map(|(test, mutant)| format!("{},{}\n", quoted(test.to_string()), quoted(mutant.to_string())))
+        .collect();
+    lines.sort();
+    format!("test,requirement\n{}", lines.concat())
 }
 
 /// To the real standard output: what `println!` writes is kept back while a test passes.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fewer_core::Digest;
 use jiff::Timestamp;
+use rusqlite::blob::Blob;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::column::{Key, Moment};
@@ -29,6 +30,7 @@ impl Store {
             )?;
             let fresh = fresh_since();
             let mut blobs = HashMap::with_capacity(keys.len());
+            let mut handle = None;
             for &key in keys {
                 let found = statement
                     .query_row(params![kind, Key(key)], |row| {
@@ -40,7 +42,7 @@ impl Store {
                     if used_at.is_none_or(|used_at| used_at < fresh) {
                         outdated.push(id);
                     }
-                    blobs.insert(key, content(connection, id)?);
+                    blobs.insert(key, content(connection, id, &mut handle)?);
                 }
             }
             Ok(blobs)
@@ -86,9 +88,19 @@ impl Store {
     }
 }
 
-/// The content of a row, which may be large: as a column it would be copied once more.
-fn content(connection: &Connection, id: i64) -> Result<Vec<u8>, StoreErrorKind> {
-    let blob = connection.blob_open("main", "blob", "content", id, true)?;
+/// The content of a row, which may be large: as a column it would be copied once more. One handle serves for many.
+fn content<'c>(
+    connection: &'c Connection,
+    id: i64,
+    handle: &mut Option<Blob<'c>>,
+) -> Result<Vec<u8>, StoreErrorKind> {
+    let blob = match handle {
+        Some(blob) => {
+            blob.reopen(id)?;
+            blob
+        }
+        None => handle.insert(connection.blob_open("main", "blob", "content", id, true)?),
+    };
     let mut content = vec![0; blob.len()];
     blob.read_at_exact(&mut content, 0)?;
     Ok(content)

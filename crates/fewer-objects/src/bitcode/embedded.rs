@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::closures::add_closures;
 use super::{is_bitcode, read_bitcode};
 use crate::relocatable::{Binding, ElfFile, Place, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT, STT_TLS};
 use crate::summary::{Linkage, NO_ELEMENT, NameKey, ObjectSummary, Traits};
@@ -29,6 +30,7 @@ pub fn read_embedded(file: &ElfFile<'_>) -> Option<ObjectSummary> {
     // A linker that optimises makes other code, of another size.
     if is_beside_code {
         add_sizes(&mut summary, file);
+        add_closures(&mut summary);
     }
     Some(summary)
 }

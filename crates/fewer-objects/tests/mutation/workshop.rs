@@ -9,6 +9,9 @@ use super::mutants::Mutant;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cpp");
 
+/// Names another state of the project in its place.
+const OTHER_PROJECT: &str = "MUTANTS_PROJECT";
+
 /// What of the project is needed to build it.
 const PARTS: [&str; 4] = ["CMakeLists.txt", "include", "src", "tests"];
 
@@ -26,7 +29,7 @@ pub struct Workshop {
 pub fn mutable_files() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for (directory, ending) in MUTATED {
-        let entries = fs::read_dir(Path::new(PROJECT).join(directory)).expect("the example can be read");
+        let entries = fs::read_dir(project().join(directory)).expect("the example can be read");
         for entry in entries {
             let path = entry.expect("the example can be read").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("names are UTF-8");
@@ -50,7 +53,7 @@ impl Workshop {
         };
         fs::create_dir_all(&workshop.source).expect("the directory can be made");
         for part in PARTS {
-            copy(&Path::new(PROJECT).join(part), &workshop.source.join(part));
+            copy(&project().join(part), &workshop.source.join(part));
         }
         let mut configure = Command::new("cmake");
         configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=", "-DCMAKE_CXX_FLAGS=-O0"]);
@@ -84,6 +87,10 @@ impl Workshop {
     fn ninja(&self) -> Output {
         output(Command::new("ninja").args(["-j", "2", "-C"]).arg(&self.build))
     }
+}
+
+fn project() -> PathBuf {
+    std::env::var_os(OTHER_PROJECT).map_or_else(|| PROJECT.into(), PathBuf::from)
 }
 
 /// Copies a file or a directory with its times.

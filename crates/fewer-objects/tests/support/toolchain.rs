@@ -93,9 +93,10 @@ pub const BITCODE_VARIANTS: [Variant; 2] = [
 ];
 
 /// The linker makes the code: objects need not be in a program as they are, and selection must still be safe.
+/// By the newest, as the linker of version 14 loses indirect functions; all in one piece, where least is left of them.
 pub const LINK_TIME: Variant = Variant {
-    name: "clang++-14-O2-lto",
-    compiler: "clang++-14",
+    name: "clang++-22-O2-lto",
+    compiler: "clang++-22",
     optimisation: "-O2",
     linker: "lld",
     has_sections: false,
@@ -174,7 +175,7 @@ impl Toolchain {
     pub fn link(&self, objects: &[PathBuf], executable: &Path, has_main: bool) -> Result<(), String> {
         let mut command = Command::new(self.variant.compiler);
         if self.variant.bitcode == Bitcode::Instead {
-            command.args(["-flto=thin", self.variant.optimisation]);
+            command.args(["-flto=full", self.variant.optimisation]);
         }
         command.arg(format!("-fuse-ld={}", self.variant.linker)).args(objects).arg("-o").arg(executable);
         if !has_main {
@@ -194,7 +195,7 @@ impl Toolchain {
         match self.variant.bitcode {
             Bitcode::Nowhere => {}
             Bitcode::Embedded => drop(command.arg("-fembed-bitcode")),
-            Bitcode::Instead => drop(command.arg("-flto=thin")),
+            Bitcode::Instead => drop(command.arg("-flto=full")),
         }
         if self.variant.compiler == "g++" {
             command.arg("-fmerge-constants");
