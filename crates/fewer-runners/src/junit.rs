@@ -2,6 +2,7 @@
 //! who read them.
 
 use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
 use quick_xml::escape::{resolve_xml_entity, unescape};
 use quick_xml::events::{BytesStart, Event};
 
@@ -41,10 +42,15 @@ pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
     let mut reader = Reader::from_str(text);
     let mut cases: Vec<JunitCase> = Vec::new();
     let mut within = Within::Other;
+    let (mut open, mut is_whole) = (0usize, false);
     loop {
         match reader.read_event()? {
-            Event::Eof => return Ok(cases),
+            // The reader itself does not mind elements that are still open.
+            Event::Eof if is_whole => return Ok(cases),
+            Event::Eof => return Err(IllFormedError::MissingEndTag("testsuite".to_string()).into()),
             Event::Start(tag) => {
+                open += 1;
+                is_whole = false;
                 within = match tag.name().as_ref() {
                     "system-out" | "system-err" => Within::Output,
                     "failure" | "error" => Within::Detail,
@@ -52,8 +58,15 @@ pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
                 };
                 opened(&tag, &mut cases)?;
             }
-            Event::Empty(tag) => opened(&tag, &mut cases)?,
-            Event::End(_) => within = Within::Other,
+            Event::Empty(tag) => {
+                is_whole |= open == 0;
+                opened(&tag, &mut cases)?;
+            }
+            Event::End(_) => {
+                within = Within::Other;
+                open = open.saturating_sub(1);
+                is_whole = open == 0;
+            }
             Event::Text(text) => add(within, &text, &mut cases),
             Event::CData(text) => add(within, &text, &mut cases),
             Event::GeneralRef(reference) => {
@@ -93,7 +106,7 @@ fn opened(tag: &BytesStart<'_>, cases: &mut Vec<JunitCase>) -> Result<(), quick_
 
 /// Some writers group thousands: `1,234.5`.
 fn seconds(text: &str) -> Option<f64> {
-    text.replace(',', "").parse().ok()
+    text.replace(',', "").parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, quick_xml::Error> {
@@ -148,7 +161,25 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_off_file_is_an_error() {
+    fn damaged_reports_are_errors_and_nothing_worse() {
+        let whole = r#"<?xml version="1.0"?><testsuites><testsuite name="p.C" tests="2" time="0.1"><properties/>
+            <testcase name="a" classname="p.C" time="NaN"/><!-- é --><testcase name="b&#10;" classname="p.C" time="1">
+            <failure message="1 &lt; 2" type="E"><![CDATA[at p.C]]></failure><system-out>x &amp; y</system-out>
+            </testcase></testsuite></testsuites>"#;
+        let durations: Vec<f64> = parse(whole).unwrap().iter().map(|case| case.duration_s).collect();
+        assert_eq!(durations, [0.0, 1.0]);
+        for (end, _) in whole.char_indices() {
+            assert!(parse(&whole[..end]).is_err(), "cut off after {end} bytes");
+        }
         assert!(parse("<testsuite><testcase name=\"a\"></testsuite>").is_err());
+        for position in 0..whole.len() {
+            for byte in [0, b'"', b'<', b'>', b'/', b'&', b'!', b']', 0xC3, 0xFF] {
+                let mut damaged = whole.as_bytes().to_vec();
+                damaged[position] = byte;
+                // Either an error or cases; names and messages may differ.
+                let cases = parse(&String::from_utf8_lossy(&damaged)).unwrap_or_default();
+                assert!(cases.iter().all(|case| case.duration_s.is_finite()));
+            }
+        }
     }
 }

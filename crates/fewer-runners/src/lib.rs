@@ -27,6 +27,7 @@
 
 pub mod build;
 mod cancel;
+pub mod cargo;
 pub mod command;
 pub mod ctest;
 mod event;

@@ -34,6 +34,9 @@ pub(super) fn report_path(directory: &Path) -> PathBuf {
 /// Lists the tests; `filter` is GoogleTest's own language.
 pub(super) fn listing(program: &TestProgram, directory: &Path, filter: Option<&str>) -> Command {
     let mut command = prepared(program, directory);
+    // A program built for coverage writes counts whenever it ends; those of a listing are nobody's.
+    command.env("LLVM_PROFILE_FILE", directory.join("listing.profraw"));
+    command.env("GCOV_PREFIX", directory).env("GCOV_PREFIX_STRIP", "0");
     command.arg("--gtest_list_tests");
     if let Some(filter) = filter {
         command.arg(format!("--gtest_filter={filter}"));

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -17,6 +18,8 @@ import javax.inject.Singleton;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.eventspy.AbstractEventSpy;
 import org.apache.maven.execution.ExecutionEvent;
+import org.apache.maven.model.Plugin;
+import org.apache.maven.model.PluginExecution;
 import org.apache.maven.model.Resource;
 import org.apache.maven.plugin.MojoExecution;
 import org.apache.maven.plugin.PluginParameterExpressionEvaluator;
@@ -25,6 +28,8 @@ import org.apache.maven.project.MavenProject;
 @Named("fewer")
 @Singleton
 public class FewerSpy extends AbstractEventSpy {
+    private static final List<String> LATER = Arrays.asList("prepare-package", "package", "pre-integration-test",
+            "integration-test", "post-integration-test", "verify", "install", "deploy");
     private final String file = System.getenv("FEWER_EVENTS");
 
     @Override
@@ -61,11 +66,29 @@ public class FewerSpy extends AbstractEventSpy {
 
     private void session(ExecutionEvent event) {
         List<String> directories = new ArrayList<>();
+        List<String> notRun = new ArrayList<>();
         for (MavenProject project : event.getSession().getProjects()) {
             directories.add(project.getBasedir().getPath());
+            for (Plugin plugin : project.getBuildPlugins()) {
+                notRun.addAll(laterTests(project, plugin));
+            }
         }
         append(line("session", list("modules", directories), text("java_home", System.getProperty("java.home")),
-                text("java", System.getProperty("java.vendor") + " " + System.getProperty("java.vm.version"))));
+                text("java", System.getProperty("java.vendor") + " " + System.getProperty("java.vm.version")), list("not_run", notRun)));
+    }
+
+    // The test runs of a plugin that come after the phase `test`.
+    private static List<String> laterTests(MavenProject project, Plugin plugin) {
+        boolean isFailsafe = plugin.getArtifactId().equals("maven-failsafe-plugin");
+        boolean isSurefire = plugin.getArtifactId().equals("maven-surefire-plugin");
+        List<String> later = new ArrayList<>();
+        for (PluginExecution execution : plugin.getExecutions()) {
+            boolean isLate = isFailsafe ? !"none".equals(execution.getPhase()) : isSurefire && LATER.contains(execution.getPhase());
+            if (isLate) {
+                later.add(plugin.getArtifactId() + " (" + execution.getId() + ") of " + project.getArtifactId());
+            }
+        }
+        return later;
     }
 
     private void module(MavenProject project) {

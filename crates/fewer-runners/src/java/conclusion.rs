@@ -128,8 +128,8 @@ impl<'r> Judge<'r> {
             let message = "the virtual machine died while this class was running".to_string();
             return Some(self.ended_badly(test, Verdict::Crashed, message));
         }
-        let is_complete = self.ended.end == ModuleEnd::Succeeded && !self.has_failures && !self.has_crashed;
-        is_complete.then(|| not_run(test))
+        let is_doubtful = self.has_failures || self.has_crashed || self.ended.has_unreadable;
+        (self.ended.end == ModuleEnd::Succeeded && !is_doubtful).then(|| not_run(test))
     }
 
     fn ended_badly(&self, test: &ClassTest, verdict: Verdict, message: String) -> TestResult {
@@ -238,7 +238,7 @@ fn told(failed: &[&&JunitCase]) -> String {
     let mut transcript = Transcript::new(4096, 12 * 1024);
     for case in failed {
         transcript.push(format!("{} ({:.3} s)\n", words(case), case.duration_s).as_bytes());
-        for text in [&case.detail, &case.output] {
+        for text in [&own_frames(&case.detail, &case.class_name), &case.output] {
             if !text.trim().is_empty() {
                 transcript.push(text.trim().as_bytes());
                 transcript.push(b"\n");
@@ -246,6 +246,20 @@ fn told(failed: &[&&JunitCase]) -> String {
         }
     }
     if transcript.is_empty() { String::new() } else { transcript.text() }
+}
+
+/// A stack trace without the frames below the test's own, which are those of the framework that called it.
+fn own_frames(detail: &str, class: &str) -> String {
+    let is_frame = |line: &str| line.trim_start().starts_with("at ");
+    let own = super::reports::top_level(class);
+    let is_own = |line: &str| is_frame(line) && !own.is_empty() && line.contains(own);
+    let lines: Vec<&str> = detail.lines().collect();
+    let mut kept: Vec<&str> = Vec::new();
+    for frames in lines.chunk_by(|one, next| is_frame(one) == is_frame(next)) {
+        let last = frames.iter().rposition(|line| is_own(line));
+        kept.extend(&frames[..last.map_or(frames.len(), |last| last + 1)]);
+    }
+    kept.join("\n")
 }
 
 /// The tool finished and reported nothing: its own rules leave the class out, or there is no test in it.
@@ -305,6 +319,16 @@ mod tests {
             Verdict::Passed
         );
         assert_eq!(result(&[case("b", Some(Finding::Skipped))]).outcome.verdict, Verdict::Skipped);
+    }
+
+    #[test]
+    fn a_trace_ends_where_the_test_was_called() {
+        let trace = "E: no\n\tat lib.Assert.fail(A.java:1)\n\tat p.CTest$Inner.a(C.java:2)\n\tat lib.Runner.run(R.java:3)\n\
+                     Caused by: F\n\tat p.Code.b(D.java:4)\n\t... 3 more";
+        let expected = "E: no\n\tat lib.Assert.fail(A.java:1)\n\tat p.CTest$Inner.a(C.java:2)\n\
+                        Caused by: F\n\tat p.Code.b(D.java:4)\n\t... 3 more";
+        assert_eq!(own_frames(trace, "p.CTest$Inner"), expected);
+        assert_eq!(own_frames(trace, "p.Other"), trace, "nothing is known to be below it");
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(crate) enum Fact {
         modules: Vec<PathBuf>,
         java_home: PathBuf,
         java: String,
+        #[serde(default)]
+        not_run: Vec<String>,
     },
     Module(ModuleFact),
     /// Running the tests of a module began or ended.

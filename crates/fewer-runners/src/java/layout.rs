@@ -14,6 +14,8 @@ pub struct Layout {
     /// The virtual machine that compiles, and runs tests unless a build file says otherwise. Example:
     /// `Debian 17.0.15+6`.
     pub java: String,
+    /// Test runs of the build that are not among those that fewer starts. Example: `:core:integrationTest`.
+    pub not_run: Vec<String>,
     /// Sorted by directory.
     pub modules: Vec<Module>,
 }
@@ -51,24 +53,30 @@ impl Layout {
         };
         let told = parse(&text).map_err(|error| unreadable(facts, &error))?;
         let known = known.unwrap_or_default();
-        let mut java = known.java;
+        let (mut java, mut not_run) = (known.java, known.not_run);
         let mut modules: BTreeMap<PathBuf, Module> =
             known.modules.into_iter().map(|module| (module.directory.clone(), module)).collect();
         for fact in told {
             match fact {
-                Fact::Session { java: told, .. } => java = told,
+                Fact::Session { java: of_session, not_run: other, .. } => {
+                    (java, not_run) = (of_session, other)
+                }
                 Fact::Module(module) => drop(modules.insert(module.directory.clone(), module.into())),
                 Fact::Tests { .. } | Fact::Goal { .. } | Fact::Problem { .. } => {}
             }
         }
         modules.retain(|directory, _| directory.is_dir());
-        Ok(Some(Layout { java, modules: modules.into_values().collect() }))
+        Ok(Some(Layout { java, not_run, modules: modules.into_values().collect() }))
     }
 
     /// The same as facts, to be read again.
     pub fn facts(&self) -> String {
-        let session =
-            Fact::Session { modules: Vec::new(), java_home: PathBuf::new(), java: self.java.clone() };
+        let session = Fact::Session {
+            modules: Vec::new(),
+            java_home: PathBuf::new(),
+            java: self.java.clone(),
+            not_run: self.not_run.clone(),
+        };
         let modules = self.modules.iter().map(|module| Fact::Module(module.into()));
         let line = |fact| serde_json::to_string(&fact).expect("facts have text keys") + "\n";
         [session].into_iter().chain(modules).map(line).collect()

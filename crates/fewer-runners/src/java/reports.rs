@@ -30,7 +30,7 @@ pub(crate) fn read(directory: &Path, since: SystemTime) -> (ClassReports, Vec<St
             Ok(cases) => cases.into_iter().for_each(|case| {
                 reports.entry(class_of(&case, &path)).or_default().push(case);
             }),
-            Err(error) => unreadable.push(format!("{}: {error}", path.display())),
+            Err(error) => unreadable.push(format!("the report {} cannot be read: {error}", path.display())),
         }
     }
     (reports, unreadable)

@@ -38,6 +38,8 @@ pub(super) struct Round {
 pub(super) struct ModuleRound {
     pub(super) end: ModuleEnd,
     pub(super) reports: ClassReports,
+    /// Some reports cannot be read: that a class has none then tells nothing.
+    pub(super) has_unreadable: bool,
 }
 
 /// How far the tests of a module came.
@@ -168,8 +170,9 @@ fn console_round(
         (None, exit) => ModuleEnd::Failed { message: format!("the virtual machine {exit}") },
         (Some(_), _) => ModuleEnd::CutShort,
     };
+    let has_unreadable = !unreadable.is_empty();
     round.notes.extend(unreadable);
-    round.modules.insert(module.target.clone(), ModuleRound { end, reports });
+    round.modules.insert(module.target.clone(), ModuleRound { end, reports, has_unreadable });
     Ok(round)
 }
 
@@ -229,6 +232,7 @@ impl Round {
                 };
                 let (found, unreadable) = reports::read(&reports, since);
                 module.reports.extend(found);
+                module.has_unreadable |= !unreadable.is_empty();
                 self.notes.extend(unreadable);
             }
         }
