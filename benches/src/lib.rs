@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod bitcode;
 pub mod cache;
+pub mod edit;
 pub mod fingerprints;
 pub mod generate;
 pub mod history;
@@ -12,3 +13,4 @@ pub mod measure;
 pub mod random;
 pub mod reduction;
 pub mod report;
+pub mod simulate;

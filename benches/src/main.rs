@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use fewer_bench::analysis::{self, Findings};
 use fewer_bench::bitcode;
 use fewer_bench::cache::Built;
+use fewer_bench::edit::Edit;
 use fewer_bench::fingerprints::{self, Samples, Shape};
 use fewer_bench::generate::{DEVELOPER_FLAGS, Parameters, Project};
 use fewer_bench::history::{self, Loaded, Redone, Repository};
@@ -19,11 +20,15 @@ use fewer_bench::link;
 use fewer_bench::measure::{self, Spread, Usage};
 use fewer_bench::reduction::{self, Reduced, Size};
 use fewer_bench::report::{ProjectSize, Report, Unit};
+use fewer_bench::simulate;
 
 const ELEMENTS: usize = 1_000_000;
 const REFERENCES: usize = 10_000_000;
 /// 100 million entries.
 const SUITE: Size = Size { tests: 20_000, requirements: 2_000_000, each: 5_000 };
+/// How many objects are edited for the median; a fixed sample of them.
+const SAMPLED_EDITS: usize = 9;
+const SETTLED: Duration = Duration::from_secs(3);
 const COMMITS: usize = 200_000;
 /// How many of them are redone.
 const MERGES: usize = 2_000;
@@ -72,6 +77,8 @@ enum Part {
     Java,
     /// Reading bitcode against llvm-dis and opt.
     Bitcode,
+    /// Simulating on large generated histories, against DuckDB; only when asked for, as it takes 20 GB of disk.
+    Simulate,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -145,7 +152,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let wants = |part| arguments.only.contains(&part);
     if wants(Part::Link) || wants(Part::Analysis) || arguments.print_link_commands {
         let parameters = Parameters { flags: arguments.flags.clone(), ..Parameters::default() };
-        let built = Built::in_user_cache(Project::generate(&parameters))?;
+        let mut built = Built::in_user_cache(Project::generate(&parameters))?;
         if arguments.print_link_commands {
             println!("cd {}", built.build_directory().display());
             built.project.links.iter().for_each(|link| println!("{}", link::shown(link)));
@@ -154,6 +161,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         report.project = Some(project_size(&built)?);
         if wants(Part::Analysis) {
             measure_analysis(&built, arguments.repeats, &mut report)?;
+            measure_again(&mut built, arguments.repeats, &mut report)?;
         } else {
             measure_links(&built, arguments.repeats, &mut report)?;
         }
@@ -173,6 +181,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if wants(Part::Bitcode) {
         bitcode::measure(arguments.repeats, itself, &mut report)?;
+    }
+    if wants(Part::Simulate) {
+        simulate::measure(arguments.repeats, &mut report)?;
     }
     match arguments.format {
         Format::Table => print!("{}", report.table()),
@@ -210,43 +221,99 @@ fn report_links(links: &[Duration], report: &mut Report) {
 }
 
 /// What is compared is measured in turn: each pair under the same conditions, also on a busy machine.
+/// Leaves a store that knows the project as it is.
 fn measure_analysis(built: &Built, repeats: u16, report: &mut Report) -> Result<()> {
-    let (store, kept) = (built.directory.join("store"), built.directory.join("kept-store"));
     analysis::list_tests(&built.build_directory(), &built.project.links, &listings(built))?;
-    let from_scratch = || {
-        empty(&store)?;
-        analyse(built, &store)
-    };
     let mut links = Vec::new();
     let full = repeated("linking and full analysis", repeats, || {
         links.push(link::all(built)?);
-        from_scratch()
+        from_scratch(built)
     })?;
-    copy(&store, &kept)?;
-    let mut full_of_edited = Vec::new();
+    copy(&store(built), &kept_store(built))?;
+    eprintln!("full analysis: {:?}", full.findings);
+    let (found, expected) = (&full.findings, built.project.tests);
+    ensure!(found.tests == expected, "the analysis knows {} of {expected} tests", found.tests);
+    ensure!(found.unmapped_tests == 0, "{} tests are mapped to nothing", found.unmapped_tests);
+    let most = 1.5 * built.bytes("o")? as f64 + 100e6;
+    report_links(&links, report);
+    report.add("full analysis", Unit::CpuSeconds, Spread::of_seconds(&full.cpu), None);
+    let ratio = Spread::of_paired_ratios(&full.cpu, &links);
+    report.add("full analysis / linking", Unit::Ratio, ratio, Some(0.10));
+    report.add("peak memory of the full analysis", Unit::Bytes, full.peak_bytes, Some(most));
+    Ok(())
+}
+
+/// Analysing again after one object changed: the worst case, two others, and a fixed sample of all objects.
+fn measure_again(built: &mut Built, repeats: u16, report: &mut Report) -> Result<()> {
+    let project = &built.project;
+    let lowest = Edit::of(project, &project.edit.0).context("the project's own edit is one")?;
+    let middle = Edit::of_middle_library(project).context("some object can be edited")?;
+    let test = Edit::of_test(project).context("some test can be edited")?;
+    let (programs, sample) = (project.links.len(), Edit::sample(project, SAMPLED_EDITS));
+    for (kind, edit, target) in [
+        ("the lowest library", lowest, Some(0.15)),
+        ("a middle library", middle, None),
+        ("a test program", test, None),
+    ] {
+        let again = again_after(built, &edit, repeats)?;
+        let kind = format!("an object of {kind} ({} of {programs} programs linked again)", edit.programs);
+        let seconds = Spread::of_seconds(&again.cpu);
+        report.add(&format!("re-analysis, {kind}"), Unit::CpuSeconds, seconds, None);
+        let ratio = Spread::of_paired_ratios(&again.cpu, &again.full);
+        report.add(&format!("re-analysis / full analysis, {kind}"), Unit::Ratio, ratio, target);
+    }
+    let mut ratios = Vec::new();
+    for edit in &sample {
+        let again = again_after(built, edit, 1)?;
+        ratios.push(Spread::of_paired_ratios(&again.cpu, &again.full).median);
+        eprintln!("{}: {:.3} ({} programs)", edit.path, ratios[ratios.len() - 1], edit.programs);
+    }
+    let name = format!("re-analysis / full analysis, {} objects of all kinds", sample.len());
+    report.add(&name, Unit::Ratio, Spread::of(ratios), Some(0.15));
+    Ok(())
+}
+
+/// Analyses after an edit, each paired with a full one of the same.
+struct Again {
+    cpu: Vec<Duration>,
+    full: Vec<Duration>,
+}
+
+/// Analysing again must find what analysing from scratch finds, and notice the edit.
+fn again_after(built: &mut Built, edit: &Edit, repeats: u16) -> Result<Again> {
+    built.project.edit = (edit.path.clone(), edit.text.clone());
+    let mut full = Vec::new();
+    // The edit before was undone just now: what was built again is only remembered once it is old enough.
+    std::thread::sleep(SETTLED);
+    let (_, before) = analyse(built, &kept_store(built))?;
     let again = built.while_edited(|| {
-        repeated("re-analysis, and full analysis of the same", repeats, || {
-            let (usage, from_scratch) = from_scratch()?;
-            full_of_edited.push(usage.cpu);
-            copy(&kept, &store)?;
-            let (usage, again) = analyse(built, &store)?;
+        repeated(&format!("re-analysis after an edit of {}", edit.path), repeats, || {
+            let (usage, from_scratch) = from_scratch(built)?;
+            full.push(usage.cpu);
+            copy(&kept_store(built), &store(built))?;
+            let (usage, again) = analyse(built, &store(built))?;
             let is_same = again == Findings { files_read: again.files_read, ..from_scratch.clone() };
             ensure!(is_same, "analysing again found {again:?}, from scratch {from_scratch:?}");
             Ok((usage, again))
         })
     })?;
-    check(built, &full.findings, &again.findings)?;
-    let most = 1.5 * built.bytes("o")? as f64 + 100e6;
-    report_links(&links, report);
-    report.add("full analysis", Unit::CpuSeconds, Spread::of_seconds(&full.cpu), None);
-    let seconds = Spread::of_seconds(&again.cpu);
-    report.add("re-analysis after one object changed", Unit::CpuSeconds, seconds, None);
-    let ratio = Spread::of_paired_ratios(&full.cpu, &links);
-    report.add("full analysis / linking", Unit::Ratio, ratio, Some(0.10));
-    let ratio = Spread::of_paired_ratios(&again.cpu, &full_of_edited);
-    report.add("re-analysis / full analysis", Unit::Ratio, ratio, Some(0.15));
-    report.add("peak memory of the full analysis", Unit::Bytes, full.peak_bytes, Some(most));
-    Ok(())
+    eprintln!("re-analysis: {:?}", again.findings);
+    ensure!(before.snapshot != again.findings.snapshot, "the edit of {} changed no test", edit.path);
+    Ok(Again { cpu: again.cpu, full })
+}
+
+fn from_scratch(built: &Built) -> Result<(Usage, Findings)> {
+    empty(&store(built))?;
+    analyse(built, &store(built))
+}
+
+fn store(built: &Built) -> PathBuf {
+    built.directory.join("store")
+}
+
+/// What is known of the project without an edit.
+fn kept_store(built: &Built) -> PathBuf {
+    built.directory.join("kept-store")
 }
 
 /// Repetitions of one analysis.
@@ -289,16 +356,6 @@ fn analyse(built: &Built, store: &Path) -> Result<(Usage, Findings)> {
 
 fn listings(built: &Built) -> PathBuf {
     built.directory.join("listings")
-}
-
-/// An analysis that saw nothing would be fast: it must know every test, and notice the edit.
-fn check(built: &Built, full: &Findings, again: &Findings) -> Result<()> {
-    eprintln!("full analysis: {full:?}\nre-analysis: {again:?}");
-    let expected = built.project.tests;
-    ensure!(full.tests == expected, "the analysis knows {} of {expected} tests", full.tests);
-    ensure!(full.unmapped_tests == 0, "{} tests are mapped to nothing", full.unmapped_tests);
-    ensure!(full.snapshot != again.snapshot, "the edit of {} changed no test", built.project.edit.0);
-    Ok(())
 }
 
 fn measure_fingerprints(shape: Shape, report: &mut Report) -> Result<()> {
