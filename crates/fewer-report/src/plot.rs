@@ -1,4 +1,4 @@
-//! Plots as SVG files: lines, boxes and bars over labelled axes, drawn by plotters. It is given points and ticks
+//! Plots as SVG files: lines, dots, boxes and bars over labelled axes, drawn by plotters. It is given points and ticks
 //! and computes nothing from data but where to put ink. The colours are Okabe and Ito's, which colour-blind readers
 //! tell apart; lines differ in dash and marker too, so that a black-and-white print can be read.
 
@@ -36,6 +36,15 @@ pub struct LinePlot {
 pub struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
+}
+
+/// Points of several kinds, each kind with a colour and a shape of its own; nothing connects them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DotPlot {
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub kinds: Vec<Line>,
 }
 
 /// Distributions side by side: whiskers from least to greatest, a box of the middle half, the median.
@@ -111,9 +120,7 @@ impl Axis {
 impl LinePlot {
     pub fn svg(&self) -> Result<String, PlotError> {
         drawn(&self.title, SIZE, |area| {
-            let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-            let key_width = KEY_SAMPLE.1 + 16 + text_width(longest);
-            let (plot, key) = area.split_horizontally(SIZE.0 as i32 - key_width);
+            let (plot, key) = area.split_horizontally(SIZE.0 as i32 - key_width(&self.lines));
             let mut chart = framed(&plot, &self.x, &self.y, Grid::Both)?;
             for (index, line) in self.lines.iter().enumerate() {
                 let (points, stroke) = (line.points.iter().copied(), stroke(index));
@@ -135,7 +142,7 @@ impl LinePlot {
 
     /// A line of the legend, which stands beside the frame where it covers no point.
     fn explain(&self, key: &Area, index: usize, name: &str) -> Drawing {
-        let middle = TITLE_HEIGHT + 14 + 22 * index as i32;
+        let middle = key_middle(index);
         let (ends, stroke) = ([(KEY_SAMPLE.0, middle), (KEY_SAMPLE.1, middle)], stroke(index));
         match dash(index) {
             None => key.draw(&PathElement::new(ends, stroke))?,
@@ -146,9 +153,24 @@ impl LinePlot {
         if self.markers {
             key.draw(&Circle::new(((KEY_SAMPLE.0 + KEY_SAMPLE.1) / 2, middle), 3, stroke.filled()))?;
         }
-        let text = TextStyle::from((FONT, FONT_SIZE)).pos(Pos::new(HPos::Left, VPos::Center));
-        key.draw(&Text::new(name.to_owned(), (KEY_SAMPLE.1 + 8, middle), text))?;
-        Ok(())
+        key_text(key, middle, name)
+    }
+}
+
+impl DotPlot {
+    pub fn svg(&self) -> Result<String, PlotError> {
+        drawn(&self.title, SIZE, |area| {
+            let (plot, key) = area.split_horizontally(SIZE.0 as i32 - key_width(&self.kinds));
+            let chart = framed(&plot, &self.x, &self.y, Grid::Both)?;
+            for (index, kind) in self.kinds.iter().enumerate() {
+                let dots: Vec<(i32, i32)> = kind.points.iter().map(|dot| chart.backend_coord(dot)).collect();
+                dots.into_iter().try_for_each(|dot| shape(area, index, dot))?;
+                let middle = key_middle(index);
+                shape(&key, index, ((KEY_SAMPLE.0 + KEY_SAMPLE.1) / 2, middle))?;
+                key_text(&key, middle, &kind.name)?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -326,6 +348,35 @@ fn stroke(index: usize) -> ShapeStyle {
     PALETTE[index % PALETTE.len()].stroke_width(2)
 }
 
+fn key_width(lines: &[Line]) -> i32 {
+    let longest = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    KEY_SAMPLE.1 + 16 + text_width(longest)
+}
+
+fn key_middle(index: usize) -> i32 {
+    TITLE_HEIGHT + 14 + 22 * index as i32
+}
+
+fn key_text(key: &Area, middle: i32, name: &str) -> Drawing {
+    let text = TextStyle::from((FONT, FONT_SIZE)).pos(Pos::new(HPos::Left, VPos::Center));
+    key.draw(&Text::new(name.to_owned(), (KEY_SAMPLE.1 + 8, middle), text))?;
+    Ok(())
+}
+
+/// A disc, square, triangle, cross or ring.
+fn shape(area: &Area, index: usize, at: (i32, i32)) -> Drawing {
+    let style = PALETTE[index % PALETTE.len()];
+    let (x, y) = at;
+    match index % 5 {
+        0 => area.draw(&Circle::new(at, 6, style.filled()))?,
+        1 => area.draw(&Rectangle::new([(x - 6, y - 6), (x + 6, y + 6)], style.filled()))?,
+        2 => area.draw(&TriangleMarker::new(at, 8, style.filled()))?,
+        3 => area.draw(&Cross::new(at, 6, style.stroke_width(3)))?,
+        _ => area.draw(&Circle::new(at, 6, style.stroke_width(2)))?,
+    }
+    Ok(())
+}
+
 /// Pixels of ink and of gap.
 fn dash(index: usize) -> Option<(i32, i32)> {
     [None, Some((9, 4)), Some((3, 3))][index % 3]
@@ -397,6 +448,22 @@ mod tests {
             let expected = if text == "100" { 2 } else { 1 };
             assert_eq!(texts.iter().filter(|each| *each == text).count(), expected, "{text}: {texts:?}");
         }
+    }
+
+    #[test]
+    fn dots_of_a_kind_have_a_shape_and_are_in_the_legend() {
+        let dots = |name: &str, at: f64| Line { name: name.to_owned(), points: vec![(at, 0.0), (at, 1.0)] };
+        let plot = DotPlot {
+            title: "Results".to_owned(),
+            x: Axis::names("commit", ["1", "2"].map(str::to_owned)),
+            y: Axis::names("result", ["fail", "pass"].map(str::to_owned)),
+            kinds: vec![dots("safe", 0.0), dots("unsafe", 1.0)],
+        };
+        let svg = plot.svg().unwrap();
+        // Two points and the legend's.
+        assert_eq!(svg.matches("<circle").count(), 3);
+        let texts = texts(&svg);
+        assert!(texts.contains(&"unsafe".to_owned()) && texts.contains(&"pass".to_owned()), "{texts:?}");
     }
 
     #[test]

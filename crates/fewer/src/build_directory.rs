@@ -34,7 +34,11 @@ impl BuildDirectory {
         }
         let mut found = candidates(&project.root).into_iter().filter(|path| holds_build(path, DEPTH));
         let Some(path) = found.next() else {
-            if has_objects(&project.root, DEPTH) || project.root.join("CMakeCache.txt").exists() {
+            // What cargo leaves behind is found by asking cargo.
+            let is_cargo = project.root.join("Cargo.toml").is_file();
+            if (!is_cargo && has_objects(&project.root, DEPTH))
+                || project.root.join("CMakeCache.txt").exists()
+            {
                 return Ok(BuildDirectory { path: project.root.clone(), others: Vec::new() });
             }
             bail!(

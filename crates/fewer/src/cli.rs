@@ -1,10 +1,13 @@
 //! The command line: its words, flags and help. What they do is told in `commands`.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use fewer_console::{Format, Global, TableFormat};
+use fewer_objects::VirtualCalls;
 use serde::Deserialize;
 
 use crate::commands::reduce::ReduceCommand;
@@ -25,34 +28,6 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// Flags that every command knows.
-#[derive(Args, Debug)]
-pub struct Global {
-    /// Work as if started in this directory
-    #[arg(short = 'C', value_name = "DIR", global = true)]
-    pub directory: Option<PathBuf>,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
-    pub color: Color,
-    /// Say more: every selected test with its reason, every outcome as it comes
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
-    pub verbose: bool,
-    /// Say only what is wrong
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-    /// Show where the time went, on standard error
-    #[arg(long, global = true)]
-    pub timings: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Color {
-    /// On terminals, unless NO_COLOR is set
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Subcommand, Debug)]
@@ -78,9 +53,8 @@ pub enum Command {
     #[command(subcommand)]
     Reduce(ReduceCommand),
     /// Tell how selection algorithms would have done on the history of a CI
-    #[cfg(feature = "simulate")]
-    #[command(subcommand)]
-    Simulate(crate::commands::simulate::SimulateCommand),
+    #[command(disable_help_flag = true)]
+    Simulate(SimulateOptions),
     /// Drop what is old from the records
     Gc(GcOptions),
     /// Print completions for a shell
@@ -94,13 +68,6 @@ pub struct InitOptions {
     /// Overwrite an existing fewer.toml
     #[arg(long)]
     pub force: bool,
-}
-
-/// Text for people or JSON for scripts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
 }
 
 #[derive(Args, Debug)]
@@ -184,6 +151,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub history: StrategyOptions,
     #[command(flatten)]
+    pub cpp: CppOptions,
+    #[command(flatten)]
     pub java: JavaOptions,
     #[command(flatten)]
     pub reduced: ReducedOptions,
@@ -211,6 +180,8 @@ pub struct SelectOptions {
     #[command(flatten)]
     pub history: StrategyOptions,
     #[command(flatten)]
+    pub cpp: CppOptions,
+    #[command(flatten)]
     pub java: JavaOptions,
     /// What would have to run if these commits were merged now; nothing is built or touched
     #[arg(long, value_name = "REV", num_args = 2.., conflicts_with_all = ["base", "strategy", "all"])]
@@ -235,6 +206,8 @@ pub enum SelectFormat {
     Surefire,
     /// Arguments for Gradle: per module its test task with --tests
     Gradle,
+    /// The filter for `cargo nextest run -E`
+    Nextest,
 }
 
 #[derive(Args, Debug)]
@@ -244,6 +217,8 @@ pub struct WhyOptions {
     /// A test id, or any unambiguous end of one (Suite.Name)
     #[arg(value_name = "TEST")]
     pub test: String,
+    #[command(flatten)]
+    pub cpp: CppOptions,
     #[command(flatten)]
     pub java: JavaOptions,
     /// Text for people or JSON for scripts
@@ -259,6 +234,8 @@ pub struct AffectedOptions {
     /// The files that differ between two commits; with one commit, between it and the working tree
     #[arg(long, value_name = "A..B")]
     pub diff: Option<String>,
+    #[command(flatten)]
+    pub cpp: CppOptions,
     #[command(flatten)]
     pub java: JavaOptions,
     /// How the tests are printed
@@ -283,15 +260,6 @@ pub enum HistoryCommand {
     Generate(GenerateOptions),
     /// Tell what FEST and ClassSRTS would have selected of Java tests and found, from recorded results of CI
     CompareJava(CompareOptions),
-}
-
-/// How the result of an experiment is printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum TableFormat {
-    /// Aligned columns for people
-    Table,
-    Json,
-    Csv,
 }
 
 #[derive(Args, Debug)]
@@ -320,6 +288,36 @@ pub struct AnalyserOptions {
     pub graphs: Option<PathBuf>,
     #[command(flatten)]
     pub java: JavaOptions,
+}
+
+/// How C and C++ are looked at.
+#[derive(Args, Debug)]
+pub struct CppOptions {
+    /// C++: which functions a call through a virtual table reaches, where bitcode tells [default: slot]
+    #[arg(long = "virtual", value_name = "WHICH")]
+    pub virtual_calls: Option<VirtualCallsName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VirtualCallsName {
+    /// Those in entries that some code of the program calls, of tables in reach
+    #[default]
+    Slot,
+    /// Those in the called entry of every table of the program
+    Hierarchy,
+    /// All of a table in reach
+    Any,
+}
+
+impl From<VirtualCallsName> for VirtualCalls {
+    fn from(name: VirtualCallsName) -> VirtualCalls {
+        match name {
+            VirtualCallsName::Slot => VirtualCalls::Slot,
+            VirtualCallsName::Hierarchy => VirtualCalls::Hierarchy,
+            VirtualCallsName::Any => VirtualCalls::Any,
+        }
+    }
 }
 
 /// How Java is looked at.
@@ -423,6 +421,13 @@ pub struct CompareOptions {
     /// How the result is printed
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: TableFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct SimulateOptions {
+    /// What the program fewer-lab is asked to do; --help tells
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]

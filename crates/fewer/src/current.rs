@@ -2,31 +2,34 @@
 //! the project is written in.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
+use fewer_console::{Interrupted, Verbosity};
 use fewer_core::{
     Candidate, Digest, DigestBuilder, Domain, Graph, Plan, Policy, Scope, Snapshot, TestId, plan,
 };
 use fewer_git::WorkTreeState;
+use fewer_objects::BuildTree;
 use fewer_report::StrategyView;
-use fewer_runners::build::{self, BuildCommand};
+use fewer_runners::build::{self, BuildCommand, BuildEnd};
+use fewer_runners::cargo::{Cargo, is_message};
 use fewer_runners::java::{Compilation, ToolCommand};
 
 use crate::build_directory::BuildDirectory;
+use crate::cargo::{self, CargoBuild};
 use crate::cli::{BuildOptions, JavaOptions};
-use crate::console::Verbosity;
 use crate::data_files::{is_for_people, is_header, is_hidden, may_be_data};
 use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::Starter;
 use crate::history::{self, Chosen, Request};
 use crate::java::{self, Compiled, JavaMeans};
-use crate::part::{Means, ObjectMeans, Objects, Part, joined};
+use crate::part::{Means, ObjectMeans, Objects, Part, add_snapshot, joined};
 use crate::project::Project;
 use crate::provenance::Provenance;
 use crate::record::Manifest;
-use crate::session::{Interrupted, Session};
+use crate::session::Session;
 use crate::state::{built_content, work_tree_state};
 
 const CONTENT: Domain = Domain::new("state.parts");
@@ -37,6 +40,7 @@ pub struct Current {
     pub snapshot: Snapshot,
     pub plan: Plan,
     pub strategy: StrategyView,
+    /// Of the tests of programs.
     pub starters: BTreeMap<TestId, Starter>,
     pub objects: Option<ObjectMeans>,
     pub java: Option<JavaMeans>,
@@ -47,6 +51,13 @@ pub struct Current {
     pub notes: Vec<String>,
     /// Why some tests may be missing altogether.
     pub incomplete: Option<String>,
+}
+
+impl Current {
+    /// Whether a program's test and a class are known by one id.
+    pub fn is_shared(&self, test: &TestId) -> bool {
+        self.starters.contains_key(test) && self.java.as_ref().is_some_and(|java| java.has_test(test))
+    }
 }
 
 /// How the way to the plan ended.
@@ -65,20 +76,28 @@ pub fn prepare(
     session.watch_signals()?;
     let project = &session.project;
     let tool = java::tool_of(project);
+    let cargo = cargo::cargo_of(project);
     if tool.is_none() && java.is_given() {
         bail!("--dependencies and --level are about Java, and this is not a Java project");
     }
-    let has_built = match build(session, tool.as_ref(), options.no_build)? {
+    let has_built = match build(session, tool.as_ref(), cargo.as_ref(), options.no_build)? {
         Built::Failed => return Ok(Prepared::BuildFailed),
         Built::Nothing => false,
         Built::Everything => true,
     };
     let request = &Request { has_built, ..request.clone() };
-    let objects = if tool.is_none() || has_objects(project) { Some(Objects::read(session)?) } else { None };
+    let built = cargo.map(|cargo| CargoBuild::read(session, cargo)).transpose()?;
+    let needs_objects = built.is_none() && (tool.is_none() || has_objects(project));
+    let objects = needs_objects.then(|| Objects::read(session)).transpose()?;
     let options = java::options_of(java, &project.settings.java);
     let compiled = tool.map(|tool| Compiled::read(session, tool, options)).transpose()?;
-    let (state, note) = state_of(session, objects.as_ref(), compiled.as_ref());
+    let tree = objects.as_ref().map(|objects| (objects.directory.path.as_path(), &objects.tree));
+    let tree = tree.or(built.as_ref().map(|built| (built.directory.as_path(), &built.tree)));
+    let (state, note) = state_of(session, tree, compiled.as_ref());
     let mut parts = Vec::new();
+    if let Some(built) = built {
+        parts.push(built.part(session, request.has_built)?);
+    }
     if let Some(objects) = objects {
         parts.push(objects.part(session, |objects, dependencies, is_linked| {
             outdated(session, objects, dependencies, request, is_linked)
@@ -100,20 +119,20 @@ fn has_objects(project: &Project) -> bool {
 
 fn state_of(
     session: &Session<'_>,
-    objects: Option<&Objects>,
+    objects: Option<(&Path, &BuildTree)>,
     compiled: Option<&Compiled>,
 ) -> (WorkTreeState, Option<String>) {
     let _phase = session.timings.phase("read the working tree");
     let mut directories: Vec<PathBuf> =
-        objects.iter().map(|objects| objects.directory.path.clone()).collect();
+        objects.iter().map(|(directory, _)| directory.to_path_buf()).collect();
     directories.extend(compiled.iter().flat_map(|compiled| compiled.build_directories()));
     let content = || -> Digest {
         match (objects, compiled) {
-            (Some(objects), None) => built_content(&objects.tree),
+            (Some((_, tree)), None) => built_content(tree),
             (None, Some(compiled)) => compiled.digest(),
             (objects, compiled) => {
                 let mut digest = DigestBuilder::new(CONTENT);
-                let parts = objects.iter().map(|objects| built_content(&objects.tree));
+                let parts = objects.iter().map(|(_, tree)| built_content(tree));
                 for part in parts.chain(compiled.iter().map(|compiled| compiled.digest())) {
                     digest.digest(part);
                 }
@@ -132,8 +151,13 @@ enum Built {
     Failed,
 }
 
-/// Runs the build command and what a Java project's tool needs to be compiled.
-fn build(session: &Session<'_>, tool: Option<&ToolCommand>, no_build: bool) -> anyhow::Result<Built> {
+/// Runs the build command, and what a Java or cargo project needs to be compiled.
+fn build(
+    session: &Session<'_>,
+    tool: Option<&ToolCommand>,
+    cargo: Option<&Cargo>,
+    no_build: bool,
+) -> anyhow::Result<Built> {
     if no_build {
         return Ok(Built::Nothing);
     }
@@ -150,8 +174,14 @@ fn build(session: &Session<'_>, tool: Option<&ToolCommand>, no_build: bool) -> a
             return Ok(Built::Failed);
         }
     }
+    if let Some(cargo) = cargo
+        && !run_cargo(session, cargo)?
+    {
+        return Ok(Built::Failed);
+    }
     let Some(compilation) = compilation else {
-        return Ok(if settings.build.is_some() { Built::Everything } else { Built::Nothing });
+        let has_built = settings.build.is_some() || cargo.is_some();
+        return Ok(if has_built { Built::Everything } else { Built::Nothing });
     };
     // The user's own command may have had the tool tell already.
     if !compilation.has_told() {
@@ -174,6 +204,32 @@ fn run_build(
     let environment = compilation.map_or(&[][..], |compilation| compilation.environment.as_slice());
     let mut say = |line: &str| session.console.say(line);
     let end = build::run(command, directory, environment, &session.cancel, &mut say)?;
+    conclude_build(session, command, &end)
+}
+
+/// Has cargo build all test programs, and keeps what it tells about them; false when it failed.
+fn run_cargo(session: &Session<'_>, cargo: &Cargo) -> anyhow::Result<bool> {
+    let (command, environment) = cargo.compilation();
+    let mut messages = String::new();
+    let mut take = |line: &str| {
+        if is_message(line) {
+            messages.push_str(line);
+            messages.push('\n');
+        } else {
+            session.console.say(line);
+        }
+    };
+    let mut end = build::run(&command, &cargo.directory, &environment, &session.cancel, &mut take)?;
+    let for_people = end.output_tail.lines().filter(|line| !is_message(line));
+    end.output_tail = for_people.collect::<Vec<_>>().join("\n");
+    let is_built = conclude_build(session, &command, &end)?;
+    if is_built {
+        cargo::keep_messages(&session.project, &messages)?;
+    }
+    Ok(is_built)
+}
+
+fn conclude_build(session: &Session<'_>, command: &BuildCommand, end: &BuildEnd) -> anyhow::Result<bool> {
     if end.interrupted {
         return Err(Interrupted.into());
     }
@@ -210,12 +266,8 @@ fn settle(
     let mut notes = Vec::new();
     for part in parts {
         graphs.push(part.graph);
-        for (id, fingerprint) in part.snapshot {
-            snapshot.entry(id).or_insert(fingerprint);
-        }
-        for (id, starter) in part.starters {
-            starters.entry(id).or_insert(starter);
-        }
+        add_snapshot(&mut snapshot, part.snapshot);
+        starters.extend(part.starters);
         circumstances.extend(part.circumstances);
         manifest.add(part.manifest);
         match part.means {

@@ -57,6 +57,14 @@ impl Dependencies {
         Dependencies { objects }
     }
 
+    /// Of objects of which it is told by other means: each by name, when it was made, and the files it is made from.
+    pub fn told(
+        objects: impl Iterator<Item = (String, Option<SystemTime>, Option<BTreeSet<PathBuf>>)>,
+    ) -> Dependencies {
+        let objects = objects.map(|(name, modified, files)| Object { name, modified, files });
+        Dependencies { objects: objects.collect() }
+    }
+
     /// Every object with the absolute paths of the files it is made from, where the build wrote them down.
     pub fn objects(&self) -> impl Iterator<Item = (&str, Option<impl Iterator<Item = &Path>>)> {
         self.objects.iter().map(|object| {
@@ -141,7 +149,7 @@ fn written_beside(object: &Path, build_directory: &Path, root: &Path) -> Option<
 }
 
 /// The prerequisites of all rules of a dependency file in Make's syntax.
-fn make_prerequisites(text: &str) -> Vec<String> {
+pub fn make_prerequisites(text: &str) -> Vec<String> {
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     let mut files = Vec::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {

@@ -26,12 +26,12 @@ const LISTING: Domain = Domain::new("listing");
 const EVERYTHING: Domain = Domain::new("everything");
 
 /// How long a program may take to list its tests.
-const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
+pub const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name of the one test that stands for all tests of a program that cannot list them.
 pub const WHOLE_PROGRAM: &str = "*";
 
-/// How a test is started.
+/// How a test of a program is started.
 #[derive(Clone, Debug)]
 pub enum Starter {
     /// A test of a GoogleTest program: which program, and its place in the program's list.
@@ -41,11 +41,9 @@ pub enum Starter {
     },
     /// A GoogleTest program that cannot list its tests, as a whole.
     Whole(TestProgram),
+    /// A test of a program with Rust's harness: the program, with the arguments that make it run just this test.
+    Libtest(TestProgram),
     Ctest(CtestEntry),
-    /// Top-level classes of a Java module.
-    Java {
-        classes: Vec<String>,
-    },
 }
 
 /// The graph and the tests of a build directory.
@@ -117,7 +115,8 @@ fn everything(tree: &BuildTree, analysis: &Analysis<'_>) -> Digest {
     digest.finish()
 }
 
-fn given(session: &Session<'_>, build_directory: &Path) -> Given {
+/// What is known of the state besides what was built.
+pub fn given(session: &Session<'_>, build_directory: &Path) -> Given {
     let library_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     Given {
         files: data_files::collect(&session.project, build_directory),
@@ -125,6 +124,7 @@ fn given(session: &Session<'_>, build_directory: &Path) -> Given {
         library_path: std::env::split_paths(&library_path)
             .filter(|path| !path.as_os_str().is_empty())
             .collect::<Vec<PathBuf>>(),
+        virtual_calls: session.project.settings.cpp.virtual_calls.unwrap_or_default().into(),
         ..Given::default()
     }
 }

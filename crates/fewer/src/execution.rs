@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use fewer_console::Progress;
 use fewer_core::{Decision, Digest, Outcome, TestId, Verdict};
 use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::command::CommandTest;
@@ -17,7 +18,6 @@ use fewer_runners::java::{self as java_runner, ModuleTests};
 use fewer_runners::{CaseResult, Event, Job, RunOptions, TestResult};
 use fewer_store::{RunEnd, RunId, Store, StoreError};
 
-use crate::console::Progress;
 use crate::current::Current;
 use crate::examination::Starter;
 use crate::java::{JavaMeans, remember_unseen};
@@ -168,26 +168,29 @@ struct Work {
 
 impl Work {
     fn of(current: &Current, workers: NonZeroUsize) -> Work {
-        let classes = current.java.as_ref().map(|java| java.work(&current.plan, &current.starters));
+        let classes = current.java.as_ref().map(|java| java.work(&current.plan));
         let mut selections: BTreeMap<usize, Vec<(usize, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
         for test in current.plan.with(Decision::Run) {
             let expected = test.expected_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            match &current.starters[&test.id] {
-                Starter::GoogleTest { program, order } => selections
+            match current.starters.get(&test.id) {
+                Some(Starter::GoogleTest { program, order }) => selections
                     .entry(*program)
                     .or_default()
                     .push((*order, SelectedTest::new(&test.id.name, expected))),
-                Starter::Whole(program) => commands.push(Job::Command(CommandTest {
-                    test: test.id.clone(),
-                    program: program.clone(),
-                    timeout: None,
-                })),
-                Starter::Ctest(entry) => {
+                Some(Starter::Whole(program) | Starter::Libtest(program)) => {
+                    commands.push(Job::Command(CommandTest {
+                        test: test.id.clone(),
+                        program: program.clone(),
+                        timeout: None,
+                    }))
+                }
+                Some(Starter::Ctest(entry)) => {
                     entries.push(CtestTest { test: test.id.clone(), entry: entry.clone() });
                 }
-                Starter::Java { .. } => {}
+                // A class.
+                None => {}
             }
         }
         let programs = current.objects.as_ref().map_or(&[][..], |objects| objects.programs.as_slice());
@@ -237,7 +240,12 @@ impl Watcher<'_> {
         self.recorder.add(test.clone(), outcome.clone());
         let Outcome { verdict, duration_s, output_tail } = outcome;
         let cases = cases.into_iter().map(case_view).collect();
-        self.execution.results.insert(test, ResultView { verdict, duration_s, output_tail, message, cases });
+        let result = ResultView { verdict, duration_s, output_tail, message, cases };
+        // A program's test and a class of the same id are both run: a failure of either counts.
+        let has_failed = self.execution.results.get(&test).is_some_and(|known| known.verdict.is_failure());
+        if !has_failed {
+            self.execution.results.insert(test, result);
+        }
     }
 }
 
@@ -307,6 +315,10 @@ impl<'r> Recorder<'r> {
     }
 
     fn add(&self, test: TestId, outcome: Outcome) {
+        // Two outcomes of one id and state would make it look flaky.
+        if self.current.is_shared(&test) {
+            return;
+        }
         let fingerprint = self.current.snapshot[&test];
         lock(&self.pending).push((test, fingerprint, outcome));
     }
@@ -357,10 +369,9 @@ impl<'c> Changed<'c> {
     fn look(current: &'c Current, java: Option<&'c JavaMeans>) -> Changed<'c> {
         let java = java.filter(|java| !java.is_unchanged());
         let mut changed = Changed { programs: HashMap::new(), library: None, java };
-        let Some(ObjectMeans { build_directory, images, .. }) = &current.objects else { return changed };
-        let now = |image: &Image| -> Option<SystemTime> {
-            std::fs::metadata(build_directory.join(&image.name)).ok()?.modified().ok()
-        };
+        let Some(ObjectMeans { images, .. }) = &current.objects else { return changed };
+        let now =
+            |image: &Image| -> Option<SystemTime> { std::fs::metadata(&image.path).ok()?.modified().ok() };
         for image in images.iter().filter(|image| image.modified.is_some() && now(image) != image.modified) {
             if image.is_library {
                 changed.library = Some(&image.name);

@@ -3,11 +3,11 @@
 
 mod affected_elements;
 mod build_directory;
+mod cargo;
 mod change;
 mod circumstances;
 mod cli;
 mod commands;
-mod console;
 mod current;
 mod data_files;
 mod dependencies;
@@ -16,9 +16,9 @@ mod embedded_paths;
 mod entries;
 mod examination;
 mod execution;
-mod exit_code;
 mod history;
 mod java;
+mod lab;
 mod names;
 mod part;
 mod project;
@@ -30,38 +30,21 @@ mod state;
 mod summary_cache;
 mod timings;
 
-use anyhow::Context;
 use clap::Parser;
+use fewer_console::{Console, ExitCode};
 
 use cli::{Cli, Command};
-use console::Console;
-use exit_code::ExitCode;
-use session::Interrupted;
 
 fn main() -> std::process::ExitCode {
     fewer_objects::memory::keep_freed_memory();
     let cli = Cli::parse();
     let console = Console::new(&cli.global);
-    let code = match execute(&cli, &console) {
-        Ok(code) => code,
-        Err(error) if error.is::<Interrupted>() => {
-            console.say("interrupted");
-            ExitCode::Interrupted
-        }
-        Err(error) => {
-            console.error(&error);
-            ExitCode::Setup
-        }
-    };
-    code.into()
+    console.exit_code(execute(&cli, &console)).into()
 }
 
 fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
     let global = &cli.global;
-    if let Some(directory) = &global.directory {
-        std::env::set_current_dir(directory)
-            .with_context(|| format!("cannot work in {}", directory.display()))?;
-    }
+    global.change_directory()?;
     match &cli.command {
         Command::Init(options) => commands::init::execute(global, console, options),
         Command::Run(options) => commands::run::execute(global, console, options),
@@ -72,8 +55,7 @@ fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
         Command::Doctor(options) => commands::doctor::execute(global, console, options),
         Command::History(command) => commands::history::execute(global, console, command),
         Command::Reduce(command) => commands::reduce::execute(global, console, command),
-        #[cfg(feature = "simulate")]
-        Command::Simulate(command) => commands::simulate::execute(global, console, command),
+        Command::Simulate(options) => lab::simulate(global, &options.arguments),
         Command::Gc(options) => commands::gc::execute(global, console, options),
         Command::Completions(options) => commands::manual::completions(console, options.shell),
         Command::Man(options) => commands::manual::man(console, options),

@@ -1,12 +1,14 @@
 //! What one analyser makes of what was built, in the form that deciding, running and recording share. A project may
-//! have several: objects of C and C++, and Java.
+//! have several: objects of C, C++ and Rust, and Java.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::Context;
-use fewer_core::{Digest, Fingerprints, Graph, GraphBuilder, Snapshot, TestId, TestNode};
+use fewer_core::{
+    Digest, DigestBuilder, Domain, Fingerprints, Graph, GraphBuilder, Mapping, Snapshot, TestId, TestNode,
+};
 use fewer_objects::BuildTree;
 use fewer_runners::TestProgram;
 
@@ -17,6 +19,8 @@ use crate::examination::{Examined, Starter, examine, scan};
 use crate::java::JavaMeans;
 use crate::record::Manifest;
 use crate::session::Session;
+
+const SHARED_ID: Domain = Domain::new("part.shared-id");
 
 pub struct Part {
     pub graph: Graph,
@@ -49,6 +53,7 @@ pub struct ObjectMeans {
 /// A program or library of the build.
 pub struct Image {
     pub name: String,
+    pub path: PathBuf,
     pub is_library: bool,
     pub modified: Option<SystemTime>,
 }
@@ -102,6 +107,7 @@ impl Objects {
         let _phase = session.timings.phase("plan");
         let (graph, fingerprints) = analysis.into_graph(tests);
         let images = self.tree.images.iter().map(|image| Image {
+            path: self.directory.path.join(&image.name),
             name: image.name.clone(),
             is_library: image.summary.is_library,
             modified: image.modified,
@@ -135,7 +141,18 @@ pub fn snapshot(
     tests.collect()
 }
 
-/// Several graphs side by side. Where two have a test of the same id, the first one's counts.
+/// Adds the fingerprints of a part. What is known by one id in two parts is the same only if both are.
+pub fn add_snapshot(snapshot: &mut Snapshot, part: Snapshot) {
+    for (id, fingerprint) in part {
+        let both = |known: &mut Digest| {
+            *known = DigestBuilder::new(SHARED_ID).digest(*known).digest(fingerprint).finish();
+        };
+        snapshot.entry(id).and_modify(both).or_insert(fingerprint);
+    }
+}
+
+/// Several graphs side by side. Where two have a test of the same id, it cannot be told whose outcomes are recorded:
+/// the test is unmapped.
 pub fn joined(graphs: Vec<Graph>) -> anyhow::Result<Graph> {
     if graphs.len() == 1 {
         return graphs.into_iter().next().context("there is one graph");
@@ -155,9 +172,67 @@ pub fn joined(graphs: Vec<Graph>) -> anyhow::Result<Graph> {
         }
         for test in graph.tests() {
             let roots = test.roots.iter().map(moved).collect();
-            tests.entry(test.id.clone()).or_insert(TestNode { roots, ..test.clone() });
+            let test = TestNode { roots, ..test.clone() };
+            let shared = tests.remove(&test.id).map(|known| shared(known, &test));
+            tests.insert(test.id.clone(), shared.unwrap_or(test));
         }
     }
     tests.into_values().for_each(|test| builder.test(test));
     Ok(builder.build())
+}
+
+fn shared(first: TestNode, second: &TestNode) -> TestNode {
+    let cause = "a test of a program and a Java class have this id, and both run: rename one of them";
+    TestNode {
+        id: first.id,
+        roots: [first.roots.as_slice(), &second.roots].concat(),
+        mapping: Mapping::Unmapped { cause: cause.to_string() },
+        disabled: first.disabled && second.disabled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(element: &str, tests: &[&str]) -> Graph {
+        let mut builder = GraphBuilder::new();
+        let content = Digest::of(SHARED_ID, element.as_bytes());
+        let roots = vec![builder.element(element, content)];
+        for test in tests {
+            let id = test.parse().unwrap();
+            builder.test(TestNode { id, roots: roots.clone(), mapping: Mapping::Mapped, disabled: false });
+        }
+        builder.build()
+    }
+
+    fn snapshot_of(parts: &[(&str, u8)]) -> Snapshot {
+        let mut snapshot = Snapshot::new();
+        for (id, content) in parts {
+            let fingerprint = Digest::of(SHARED_ID, &[*content]);
+            add_snapshot(&mut snapshot, Snapshot::from([(id.parse().unwrap(), fingerprint)]));
+        }
+        snapshot
+    }
+
+    #[test]
+    fn a_test_of_two_parts_reaches_both_and_is_unmapped() {
+        let graphs = vec![graph("program", &["core::p.C", "core::p.A"]), graph("class", &["core::p.C"])];
+        let joined = joined(graphs).unwrap();
+        let test = joined.test(&"core::p.C".parse().unwrap()).unwrap();
+        let reached: Vec<&str> = test.roots.iter().map(|root| joined.name(*root)).collect();
+        assert_eq!(reached, ["program", "class"]);
+        assert!(matches!(&test.mapping, Mapping::Unmapped { cause } if cause.contains("rename one of them")));
+        let alone = joined.test(&"core::p.A".parse().unwrap()).unwrap();
+        assert_eq!(alone.mapping, Mapping::Mapped);
+    }
+
+    #[test]
+    fn a_fingerprint_of_two_parts_changes_with_either() {
+        let id: TestId = "core::p.C".parse().unwrap();
+        let of = |first, second| snapshot_of(&[("core::p.C", first), ("core::p.C", second)])[&id];
+        assert_eq!(of(1, 2), of(1, 2));
+        assert!(of(1, 2) != of(1, 3) && of(1, 2) != of(3, 2));
+        assert_eq!(snapshot_of(&[("core::p.C", 1)])[&id], Digest::of(SHARED_ID, &[1]));
+    }
 }

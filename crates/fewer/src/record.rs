@@ -8,6 +8,7 @@ use fewer_git::WorkTreeState;
 use fewer_java::class_path::CLASS_KIND;
 use fewer_java::{Class, ClassSummary};
 use fewer_objects::image::ImageSummary;
+use fewer_objects::libtest::{HARNESS_KIND, decode_harness};
 use fewer_objects::pack::Pack;
 use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND, PACK_KIND, Packed};
 use fewer_objects::summary::ObjectSummary;
@@ -60,6 +61,12 @@ impl Manifest {
         let (key, encoded) = record.encode();
         entries.push(entry(RECORD_KIND, "", key));
         Manifest { entries, blobs: vec![(RECORD_KIND, key, encoded)] }
+    }
+
+    /// Adds one more part.
+    pub fn keep(&mut self, kind: &'static str, name: &str, key: Digest, blob: Vec<u8>) {
+        self.entries.push(entry(kind, name, key));
+        self.blobs.push((kind, key, blob));
     }
 
     pub fn add(&mut self, other: Manifest) {
@@ -139,6 +146,10 @@ pub fn rebuild<T>(
     for (name, _, listing) in parts.all(LISTING_KIND)? {
         let target = analysis.targets().iter().find(|target| target.name == name)?;
         tests.extend(analysis.googletest_tests(target, &decode_listing(&listing)?));
+    }
+    for (name, _, listing) in parts.all(HARNESS_KIND)? {
+        let target = analysis.targets().iter().find(|target| target.name == name)?;
+        tests.extend(analysis.libtest_tests(target, &decode_harness(&listing)?));
     }
     let listed: HashSet<_> = tests.iter().map(|test| test.id.clone()).collect();
     let unmapped: HashMap<TestId, &str> = provenance.iter().flat_map(Provenance::unmapped).collect();

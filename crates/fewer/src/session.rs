@@ -1,16 +1,15 @@
 //! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
 //! raises.
 
-use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
 use anyhow::Context;
+use fewer_console::{Console, Interrupted};
 use fewer_runners::Cancel;
 use fewer_store::Store;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::Global;
-use crate::console::Console;
+use crate::cli::{CppOptions, Global};
 use crate::project::Project;
 use crate::timings::Timings;
 
@@ -23,18 +22,6 @@ pub struct Session<'c> {
     shows_timings: bool,
 }
 
-/// The user stopped the command.
-#[derive(Debug)]
-pub struct Interrupted;
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interrupted {}
-
 impl<'c> Session<'c> {
     pub fn open(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
         let timings = Timings::new();
@@ -46,6 +33,18 @@ impl<'c> Session<'c> {
         let store = Mutex::new(store);
         let shows_timings = global.timings;
         Ok(Session { project, console, timings, cancel: Cancel::new(), store, shows_timings })
+    }
+
+    /// The same, with what the command line says of how code is looked at.
+    pub fn open_seeing(
+        global: &Global,
+        console: &'c Console,
+        cpp: &CppOptions,
+    ) -> anyhow::Result<Session<'c>> {
+        let mut session = Session::open(global, console)?;
+        let settings = &mut session.project.settings.cpp;
+        settings.virtual_calls = cpp.virtual_calls.or(settings.virtual_calls);
+        Ok(session)
     }
 
     /// From now on Ctrl-C raises the flag instead of ending the process.

@@ -13,7 +13,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-use crate::cli::{DependenciesName, LevelName};
+use crate::cli::{DependenciesName, LevelName, VirtualCallsName};
 use crate::history::{FileRule, FilesTable};
 
 pub const FILE_NAME: &str = "fewer.toml";
@@ -35,7 +35,25 @@ pub struct Settings {
     pub exclude: GlobSet,
     /// Which files are tests and what they depend on, for replays without a build.
     pub files: Option<FileRule>,
+    pub cpp: CppSettings,
+    pub cargo: CargoSettings,
     pub java: JavaSettings,
+}
+
+/// How a cargo project is built and tested.
+#[derive(Clone, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CargoSettings {
+    /// Given to every `cargo test`; `--workspace` where the user does not say.
+    pub arguments: Option<Vec<String>>,
+}
+
+/// How C and C++ are looked at.
+#[derive(Clone, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CppSettings {
+    #[serde(rename = "virtual")]
+    pub virtual_calls: Option<VirtualCallsName>,
 }
 
 /// How a Java project is compiled, tested and looked at.
@@ -92,6 +110,8 @@ struct Document {
     environment: EnvironmentTable,
     data: DataTable,
     files: Option<FilesTable>,
+    cpp: CppSettings,
+    cargo: CargoSettings,
     java: JavaSettings,
 }
 
@@ -152,6 +172,8 @@ impl Settings {
             data_files: document.data.files.map(|files| globs("data.files", &files)).transpose()?,
             exclude: globs("exclude", &document.exclude)?,
             files: document.files.as_ref().map(FileRule::compile).transpose()?,
+            cpp: document.cpp,
+            cargo: document.cargo,
             java: document.java,
         })
     }

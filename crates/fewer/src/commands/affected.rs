@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use fewer_console::{Console, ExitCode};
 use fewer_core::{ElementId, Graph};
 use fewer_objects::Analysis;
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
@@ -13,18 +14,16 @@ use super::affected_java;
 use crate::affected_elements::{exactly, named, tests_reaching};
 use crate::build_directory::BuildDirectory;
 use crate::cli::{AffectedFormat, AffectedOptions, Global};
-use crate::console::Console;
 use crate::data_files;
 use crate::dependencies::Dependencies;
 use crate::examination::{Examined, examine, scan};
-use crate::exit_code::ExitCode;
 use crate::java::is_java;
 use crate::names::split;
 use crate::project::start_directory;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open(global, console)?;
+    let session = Session::open_seeing(global, console, &options.cpp)?;
     session.watch_signals()?;
     if is_java(&session.project) {
         return affected_java::execute(&session, options);

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use fewer_console::ExitCode;
 use fewer_core::{ElementId, Fingerprints, Graph, Snapshot, TestId, tts};
 use fewer_git::{CommitHash, Repository, WorkTree};
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
 use crate::affected_elements::{exactly, tests_reaching};
 use crate::cli::{AffectedFormat, AffectedOptions};
-use crate::exit_code::ExitCode;
 use crate::java::{FactsReader, FileChange, FileContent, JavaState, options_of};
 use crate::project::start_directory;
 use crate::session::Session;

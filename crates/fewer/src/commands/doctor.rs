@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
+use fewer_console::{Console, ExitCode};
 use fewer_report::document;
 use fewer_report::style::{Tone, paint};
 use serde::Serialize;
 
 use crate::build_directory::BuildDirectory;
+use crate::cargo;
 use crate::cli::{Format, FormatOptions, Global};
-use crate::console::Console;
 use crate::diagnosis::{Finding, Fix, Severity, findings};
 use crate::examination::{examine, scan};
-use crate::exit_code::ExitCode;
 use crate::java;
 use crate::session::Session;
 
@@ -25,6 +25,9 @@ struct Report {
     /// Of Java, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<java::Overview>,
+    /// Of Rust, if there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cargo: Option<cargo::Overview>,
     tests: usize,
     findings: Vec<Finding>,
     notes: Vec<String>,
@@ -34,11 +37,20 @@ pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> a
     let session = Session::open(global, console)?;
     session.watch_signals()?;
     let tool = java::tool_of(&session.project);
+    let cargo = cargo::cargo_of(&session.project);
     let mut report = match BuildDirectory::find(&session.project) {
-        Ok(directory) => of_objects(&session, &directory)?,
-        Err(error) if tool.is_none() => return Err(error),
+        Ok(directory) if cargo.is_none() => of_objects(&session, &directory)?,
+        Ok(_) => Report::default(),
+        Err(error) if tool.is_none() && cargo.is_none() => return Err(error),
         Err(_) => Report::default(),
     };
+    if let Some(cargo) = cargo {
+        let (overview, findings, notes) = cargo::diagnose(&session, cargo)?;
+        report.tests += overview.tests;
+        report.cargo = Some(overview);
+        report.findings.extend(findings);
+        report.notes.extend(notes);
+    }
     if let Some(tool) = tool {
         let (overview, findings, notes) = java::diagnose(&session, tool)?;
         report.tests += overview.tests;
@@ -74,6 +86,7 @@ fn of_objects(session: &Session<'_>, directory: &BuildDirectory) -> anyhow::Resu
         programs: targets.len(),
         googletest_programs: targets.iter().filter(|target| target.has_googletest).count(),
         java: None,
+        cargo: None,
         tests: examined.tests.len(),
         findings,
         notes,
@@ -105,6 +118,13 @@ fn text(report: &Report) -> String {
             text,
             "{}: {} modules, {} classes, {} test classes",
             java.tool, java.modules, java.classes, java.tests
+        );
+    }
+    if let Some(cargo) = &report.cargo {
+        let _ = writeln!(
+            text,
+            "cargo: {} test programs, {} libraries, {} tests",
+            cargo.test_programs, cargo.libraries, cargo.tests
         );
     }
     for finding in &report.findings {

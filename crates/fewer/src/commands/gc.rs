@@ -1,12 +1,11 @@
 //! `fewer gc`: drops what is old from the records.
 
+use fewer_console::{Console, ExitCode};
 use fewer_report::{Table, document};
 use fewer_store::GcOptions as StoreOptions;
 
 use crate::cli::{Format, GcOptions, Global};
 use crate::commands::status::bytes;
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &GcOptions) -> anyhow::Result<ExitCode> {

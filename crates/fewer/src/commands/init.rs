@@ -6,13 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use fewer_console::{Console, ExitCode};
 
 use crate::build_directory::BuildDirectory;
 use crate::cli::{Global, InitOptions};
-use crate::console::Console;
 use crate::diagnosis::{compile_flags, findings};
 use crate::examination::{examine, scan};
-use crate::exit_code::ExitCode;
 use crate::project::{Project, start_directory};
 use crate::session::Session;
 use crate::settings::{FILE_NAME, Settings};

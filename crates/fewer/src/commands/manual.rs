@@ -3,10 +3,9 @@
 use anyhow::Context;
 use clap::CommandFactory;
 use clap_complete::Shell;
+use fewer_console::{Console, ExitCode};
 
 use crate::cli::{Cli, ManOptions};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 
 pub fn completions(console: &Console, shell: Shell) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();

@@ -10,7 +10,5 @@ pub mod manual;
 pub mod reduce;
 pub mod run;
 pub mod select;
-#[cfg(feature = "simulate")]
-pub mod simulate;
 pub mod status;
 pub mod why;

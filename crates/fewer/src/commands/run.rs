@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::Context;
+use fewer_console::{Console, ExitCode, Verbosity};
 use fewer_core::{Decision, Plan, Reason, TestId, Verdict};
 use fewer_report::{Counts, RunView, failures_text, junit_xml, plan_text, run_json, summary_text};
 use fewer_store::{RunInfo, StateId};
@@ -11,10 +12,8 @@ use fewer_store::{RunInfo, StateId};
 use crate::change::{self, Since};
 use crate::cli::{Format, Global, RunOptions, StrategyName};
 use crate::commands::reduce::{self, Leaving};
-use crate::console::{Console, Verbosity};
 use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
-use crate::exit_code::ExitCode;
 use crate::history::{Foretold, Request, foretell_head};
 use crate::names::readable_plan;
 use crate::session::Session;
@@ -22,7 +21,7 @@ use crate::state::machine;
 
 pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyhow::Result<ExitCode> {
     let request = Request::resolve(&options.history, options.all)?;
-    let session = Session::open(global, console)?;
+    let session = Session::open_seeing(global, console, &options.cpp)?;
     let foretold = match request.without_build() {
         Some(StrategyName::Predict) => Some(foretell_head(&session, StrategyName::Predict)?),
         Some(_) | None => None,

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::{Context, bail};
+use fewer_console::{Console, ExitCode};
 use fewer_core::{Decision, Plan};
 use fewer_report::{StrategyView, plan_json};
 
+use crate::cargo::nextest_filter;
 use crate::change;
 use crate::cli::{Global, SelectFormat, SelectOptions, StrategyName};
-use crate::console::Console;
 use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
-use crate::exit_code::ExitCode;
 use crate::history::{Foretold, Request, foretell_head, foretell_merge};
 use crate::java::JavaMeans;
 use crate::names::readable_test;
@@ -20,7 +20,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> anyhow::Result<ExitCode> {
     let request = Request::resolve(&options.history, options.all)?;
-    let session = Session::open(global, console)?;
+    let session = Session::open_seeing(global, console, &options.cpp)?;
     if !options.merge.is_empty() {
         let foretold = foretell_merge(&session, &options.merge)?;
         return show_foretold(&session, foretold, options);
@@ -59,8 +59,9 @@ fn show(session: &Session<'_>, mut current: Current, options: &SelectOptions) ->
         SelectFormat::List => list(&current.plan),
         SelectFormat::Json => plan_json(&current.plan, &current.strategy, &current.notes),
         SelectFormat::GtestFilter => gtest_filters(&current),
-        SelectFormat::Surefire => java_of(&current)?.surefire_excludes(&current.plan, &current.starters),
-        SelectFormat::Gradle => java_of(&current)?.gradle_arguments(&current.plan, &current.starters),
+        SelectFormat::Nextest => nextest_filter(&current.plan, &current.starters),
+        SelectFormat::Surefire => java_of(&current)?.surefire_excludes(&current.plan),
+        SelectFormat::Gradle => java_of(&current)?.gradle_arguments(&current.plan),
     };
     console.data(&text)?;
     session.finish();
@@ -79,9 +80,9 @@ fn show_foretold(
     let text = match options.format {
         SelectFormat::List => list(&plan),
         SelectFormat::Json => plan_json(&plan, &strategy, &notes),
-        SelectFormat::GtestFilter | SelectFormat::Surefire | SelectFormat::Gradle => {
+        SelectFormat::GtestFilter | SelectFormat::Surefire | SelectFormat::Gradle | SelectFormat::Nextest => {
             bail!(
-                "--format gtest-filter, surefire and gradle need what is built, and this is foretold; use list or json"
+                "--format gtest-filter, surefire, gradle and nextest need what is built, and this is foretold; use list or json"
             )
         }
     };
@@ -121,14 +122,14 @@ fn list(plan: &Plan) -> String {
 fn gtest_filters(current: &Current) -> String {
     let mut filters: BTreeMap<&str, Vec<(usize, String)>> = BTreeMap::new();
     for test in current.plan.with(Decision::Run) {
-        match &current.starters[&test.id] {
-            Starter::GoogleTest { order, .. } => {
+        match current.starters.get(&test.id) {
+            Some(Starter::GoogleTest { order, .. }) => {
                 filters.entry(&test.id.target).or_default().push((*order, pattern(&test.id.name)));
             }
-            Starter::Whole(_) => {
+            Some(Starter::Whole(_)) => {
                 filters.entry(&test.id.target).or_default().push((0, "*".to_string()));
             }
-            Starter::Ctest(_) | Starter::Java { .. } => {}
+            Some(Starter::Ctest(_) | Starter::Libtest(_)) | None => {}
         }
     }
     let mut text = String::new();

@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
+use fewer_console::{Console, ExitCode};
 use fewer_report::{Table, document};
 use fewer_store::{RunStatus, Status};
 
 use crate::cli::{Format, FormatOptions, Global};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::session::Session;
 
 /// How many flaky tests are listed for people.

@@ -1,19 +1,18 @@
 //! `fewer why TEST`: the path to the change, or the evidence for skipping.
 
+use fewer_console::{Console, ExitCode};
 use fewer_core::{ElementChange, Explanation, PlannedTest, Reason, RecordedOutcome};
 use fewer_report::{WhyView, why_json, why_text};
 
 use crate::change;
 use crate::cli::{Format, Global, WhyOptions};
-use crate::console::Console;
 use crate::current::{Prepared, prepare};
-use crate::exit_code::ExitCode;
 use crate::history::Request;
 use crate::names::{readable_test, resolve};
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open(global, console)?;
+    let session = Session::open_seeing(global, console, &options.cpp)?;
     let mut current = match prepare(&session, &options.build, &options.java, &Request::default())? {
         Prepared::BuildFailed => {
             session.finish();

@@ -41,6 +41,8 @@ pub struct Compiled {
     /// Under which the store keeps each class.
     pub keys: Vec<Digest>,
     pub record: Record,
+    /// Test runs of the build that are not fewer's to start.
+    pub not_run: Vec<String>,
     pub notes: Vec<String>,
 }
 
@@ -86,7 +88,7 @@ impl Compiled {
         let told = told_tests(project, &read);
         let record = Record::new(options, inputs.clone(), told);
         let program = Program { classes: read.classes, inputs };
-        Ok(Compiled { tool, modules, program, keys: read.keys, record, notes })
+        Ok(Compiled { tool, modules, program, keys: read.keys, record, not_run: layout.not_run, notes })
     }
 
     /// Where builds leave things.

@@ -37,7 +37,7 @@ pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Layout> {
         dependencies: jars.into_iter().map(dependency).collect(),
         task: None,
     };
-    Ok(Layout { java: java(tool)?, modules: vec![module] })
+    Ok(Layout { java: java(tool)?, not_run: Vec::new(), modules: vec![module] })
 }
 
 /// `lib/*` and `lib/*.jar` as the jars of the directory, anything else as it is.

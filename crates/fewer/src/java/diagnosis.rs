@@ -71,6 +71,17 @@ pub fn diagnose(
         }],
     }));
     findings.extend(unnamed_resources(&compiled));
+    findings.extend(finding_of(compiled.not_run.clone(), |what| Finding {
+        severity: Severity::Advice,
+        id: "other-test-runs",
+        what: format!("{what} test runs of the build are not started by fewer"),
+        why: "only the tests of Maven's phase `test` and of Gradle's tasks of that name are selected and run",
+        examples: Vec::new(),
+        fix: vec![
+            Fix { place: "Maven", change: "mvn verify, after fewer run".to_string() },
+            Fix { place: "Gradle", change: "start these tasks after fewer run".to_string() },
+        ],
+    }));
     let notes = seen.into_iter().filter(|note| !note.contains("it may load any class")).collect();
     Ok((overview(compiled.modules.len(), compiled.program.classes.len(), tests.len()), findings, notes))
 }

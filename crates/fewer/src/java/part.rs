@@ -11,7 +11,6 @@ use fewer_runners::java::{ClassTest, ModuleTests, ToolCommand, surefire_excludes
 use super::compiled::{Compiled, CompiledModule, tree_digest};
 use super::inputs::build_descriptions;
 use crate::dependencies::Outdated;
-use crate::examination::Starter;
 use crate::part::{Means, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
@@ -23,16 +22,18 @@ const SHOWN_NOTES: usize = 5;
 pub struct JavaMeans {
     pub tool: ToolCommand,
     pub modules: Vec<CompiledModule>,
+    /// The top-level classes of each test.
+    classes: BTreeMap<TestId, Vec<String>>,
     /// Of everything below the directories of classes, as it was analysed.
     content: Digest,
 }
 
 impl JavaMeans {
     /// The tests of the plan as the runner takes them, in modules that have any.
-    pub fn work(&self, plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> Vec<ModuleTests> {
+    pub fn work(&self, plan: &Plan) -> Vec<ModuleTests> {
         let mut modules: Vec<ModuleTests> = self.modules.iter().map(empty).collect();
         for test in &plan.tests {
-            let Some(Starter::Java { classes }) = starters.get(&test.id) else { continue };
+            let Some(classes) = self.classes.get(&test.id) else { continue };
             let Some(module) = modules.iter_mut().find(|module| module.target == test.id.target) else {
                 continue;
             };
@@ -49,14 +50,14 @@ impl JavaMeans {
     }
 
     /// The file for `-Dsurefire.excludesFile`.
-    pub fn surefire_excludes(&self, plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> String {
-        surefire_excludes(&self.work(plan, starters))
+    pub fn surefire_excludes(&self, plan: &Plan) -> String {
+        surefire_excludes(&self.work(plan))
     }
 
     /// Per module a line: its test task, and an option per class that runs.
-    pub fn gradle_arguments(&self, plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> String {
+    pub fn gradle_arguments(&self, plan: &Plan) -> String {
         let mut text = String::new();
-        for module in self.work(plan, starters).iter().filter(|module| !module.selected.is_empty()) {
+        for module in self.work(plan).iter().filter(|module| !module.selected.is_empty()) {
             text.push_str(module.task.as_deref().unwrap_or("test"));
             for class in module.selected.iter().flat_map(|test| &test.classes) {
                 text.push_str(&format!(" --tests {class}"));
@@ -69,6 +70,10 @@ impl JavaMeans {
     /// Whether the classes are still those that were analysed.
     pub fn is_unchanged(&self) -> bool {
         content(&self.modules) == self.content
+    }
+
+    pub fn has_test(&self, test: &TestId) -> bool {
+        self.classes.contains_key(test)
     }
 
     pub fn has_module(&self, target: &str) -> bool {
@@ -89,25 +94,27 @@ impl Compiled {
         };
         let told: BTreeMap<&TestId, &Vec<String>> =
             self.record.told().iter().map(|test| (&test.id, &test.classes)).collect();
-        let starters = graph.tests().iter().map(|test| {
+        let classes = graph.tests().iter().map(|test| {
             let classes =
                 told.get(&test.id).map_or_else(|| vec![test.id.name.clone()], |classes| (*classes).clone());
-            (test.id.clone(), Starter::Java { classes })
+            (test.id.clone(), classes)
         });
-        let starters = starters.collect();
+        let classes = classes.collect();
         let outdated = if has_built { None } else { self.outdated_file(session) };
         let manifest = Manifest::of_java(&self.program.classes, &self.keys, &self.record);
         let mut notes = shown(seen, session.console.is_verbose());
         notes.extend(self.notes.iter().cloned());
         notes.extend(self.unsafe_note());
+        notes.extend(self.not_run_note());
         if graph.tests().is_empty() {
             notes.push("no tests found in the compiled classes. `fewer doctor` says more".to_string());
         }
-        let means = JavaMeans { content: content(&self.modules), tool: self.tool, modules: self.modules };
+        let content = content(&self.modules);
+        let means = JavaMeans { tool: self.tool, modules: self.modules, classes, content };
         Ok(Part {
             snapshot: snapshot(&graph, &fingerprints, &circumstances),
             graph,
-            starters,
+            starters: BTreeMap::new(),
             circumstances,
             manifest,
             means: Means::Java(means),
@@ -121,6 +128,18 @@ impl Compiled {
         let project = &session.project;
         let (module, file) = self.outdated(project, &build_descriptions(project))?;
         Some(Outdated { object: format!("what is compiled of {module}"), file })
+    }
+
+    fn not_run_note(&self) -> Option<String> {
+        let named: Vec<&str> = self.not_run.iter().take(SHOWN_NOTES).map(String::as_str).collect();
+        let more = self.not_run.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!named.is_empty()).then(|| {
+            format!(
+                "the build has test runs that fewer does not start: {}{more}. Start them yourself",
+                named.join(", ")
+            )
+        })
     }
 
     fn unsafe_note(&self) -> Option<String> {

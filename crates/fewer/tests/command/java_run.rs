@@ -291,9 +291,12 @@ fn modules_are_told_apart_and_a_dying_machine_costs_only_its_class() {
 }
 
 #[test]
-fn testng_classes_run() {
+fn testng_classes_run_and_what_failsafe_would_run_is_named() {
     let project = Project::empty();
-    project.write("pom.xml", &pom(&head("ng"), &[TESTNG], "3.2.5"));
+    let failsafe = "<plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-failsafe-plugin</artifactId>\
+                    <version>3.2.5</version><executions><execution><id>slow</id><goals><goal>integration-test</goal></goals>\
+                    </execution></executions></plugin>";
+    project.write("pom.xml", &pom(&head("ng"), &[TESTNG], "3.2.5").replace("<plugins>", failsafe));
     project.write(".gitignore", "target/\n.fewer/\n");
     class(
         &project,
@@ -310,11 +313,17 @@ fn testng_classes_run() {
     );
     project.commit_all();
     let all = [(".::demo.CoreTest", "passed"), (".::demo.OtherTest", "passed")];
-    assert_eq!(pairs(&ran(run(&project, &[]), 0)), all);
+    let first = run(&project, &[]);
+    let note = "test runs that fewer does not start: maven-failsafe-plugin (slow) of ng. Start them yourself";
+    assert!(first.stderr.contains(note), "{}", first.stderr);
+    assert_eq!(pairs(&ran(first, 0)), all);
     project.edit("src/main/java/demo/Core.java", "return 1", "return 2");
     assert_eq!(pairs(&ran(run(&project, &[]), 1)), [(".::demo.CoreTest", "failed")]);
     let doctor = fewer(&project, &["doctor", "--format", "json"]).json(0);
     assert_eq!((&doctor["java"]["tool"], &doctor["tests"]), (&"Maven".into(), &2.into()));
+    let findings = doctor["findings"].as_array().unwrap();
+    let other = findings.iter().find(|finding| finding["id"] == "other-test-runs").unwrap();
+    assert_eq!(other["examples"], serde_json::json!(["maven-failsafe-plugin (slow) of ng"]));
 }
 
 /// A library with an annotation that makes tests, and a number.
@@ -421,6 +430,7 @@ fn a_plain_class_path_is_tested_with_junits_launcher() {
     assert_eq!(ran(run(&project, &[]), 0), []);
     project.edit("src/Core.java", "Math.abs(1)", "Math.abs(2)");
     assert_eq!(pairs(&ran(run(&project, &[]), 1)), [(".::CoreTest", "failed")]);
+    left_over_classes_count(&project);
     test("AloneTest", "Runtime.getRuntime().halt(3);");
     project.edit("src/Core.java", "Math.abs(2)", "Math.abs(-1)");
     let outcomes = ran(run(&project, &[]), 1);
@@ -445,7 +455,8 @@ fn a_gradle_project_runs_what_a_change_can_reach() {
     project.write(
         "build.gradle",
         "subprojects {\n  apply plugin: 'java'\n  repositories { mavenLocal(); mavenCentral() }\n  \
-         dependencies { testCompile 'junit:junit:4.13.2' }\n}\nproject(':app') { dependencies { compile project(':core') } }\n",
+         dependencies { testCompile 'junit:junit:4.13.2' }\n}\nproject(':app') { dependencies { compile project(':core') } }\n\
+         project(':core') { task slowTest(type: Test) }\n",
     );
     project.write(".gitignore", "build/\n.gradle/\n.fewer/\n");
     class(
@@ -470,7 +481,9 @@ fn a_gradle_project_runs_what_a_change_can_reach() {
         ("core::demo.AloneTest", "passed"),
         ("core::demo.CoreTest", "passed"),
     ];
-    assert_eq!(pairs(&ran(run(&project, &[]), 0)), all);
+    let first = run(&project, &[]);
+    assert!(first.stderr.contains("that fewer does not start: :core:slowTest."), "{}", first.stderr);
+    assert_eq!(pairs(&ran(first, 0)), all);
     assert_eq!(ran(run(&project, &[]), 0), []);
     project.write("core/src/main/resources/hello.txt", "good morning\n");
     assert_eq!(selected(&project), ["core::demo.AloneTest"]);
@@ -490,6 +503,20 @@ fn a_gradle_project_runs_what_a_change_can_reach() {
         ]
     );
     project.command("gradle", &["--stop"]);
+}
+
+/// javac removes nothing: what it once made is on the class path, and tests see it, until somebody removes it.
+fn left_over_classes_count(project: &Project) {
+    let sources = ["src/Core.java", "test/AloneTest.java"];
+    let texts = sources.map(|path| fs::read_to_string(project.file(path)).unwrap());
+    sources.iter().for_each(|path| fs::remove_file(project.file(path)).unwrap());
+    project.write("src/Other.java", "class Other {}\n");
+    assert_eq!(selected(project), [".::CoreTest"], "it failed, and AloneTest is what it was");
+    assert_eq!(pairs(&ran(run(project, &[]), 1)), [(".::CoreTest", "failed")], "Core is still seen");
+    fs::remove_file(project.file("out/test/AloneTest.class")).unwrap();
+    assert_eq!(fewer(project, &["run", "--format", "json"]).json(1)["summary"]["total"], 1);
+    fs::remove_file(project.file("src/Other.java")).unwrap();
+    sources.iter().zip(texts).for_each(|(path, text)| project.write(path, &text));
 }
 
 /// The console launcher in Maven's local repository.

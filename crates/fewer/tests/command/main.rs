@@ -14,7 +14,7 @@ mod java_compare;
 mod java_run;
 mod lifecycle;
 mod reduce;
+mod rust_run;
 mod setup;
-#[cfg(feature = "simulate")]
 mod simulate;
 mod workshop;

@@ -1,6 +1,7 @@
 //! Reduced suites: from coverage that is collected or imported to what is kept, carried on, lost and compared.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -48,6 +49,7 @@ fn coverage_is_collected_by_clang_and_by_gcov_and_only_new_content_again() {
         // The skipped test has nothing to show and runs again.
         assert_eq!((&again["collected"], &again["known_before"]), (&1.into(), &5.into()), "{again}");
         assert_eq!(again["statements"], first["statements"]);
+        assert_eq!(counts_left_in(&project.file(directory)), Vec::<PathBuf>::new());
         let built = project.fewer(&["reduce", "build", "--format", "json"]).json(0);
         assert_eq!(built["kept"], 5, "{built}");
         let file = fs::read_to_string(project.file("fewer-reduced.toml")).unwrap();
@@ -59,6 +61,31 @@ fn coverage_is_collected_by_clang_and_by_gcov_and_only_new_content_again() {
         project.fewer(&["reduce", "collect", "--build-directory", "build-clang", "--format", "json"]).json(0);
     // Area alone reaches what changed; the skipped test is due every time.
     assert_eq!((&edited["collected"], &edited["known_before"]), (&2.into(), &4.into()), "{edited}");
+    lines_that_moved_are_collected_again(&project);
+}
+
+/// A comment above `perimeter` moves its lines, whatever the fingerprints say.
+fn lines_that_moved_are_collected_again(project: &Project) {
+    project.edit("src/shape.cpp", "int perimeter(", "// Around it.\nint perimeter(");
+    instrumented(project, "build-clang", CLANG);
+    project.fewer(&["reduce", "collect", "--build-directory", "build-clang"]).expect(0);
+    project.fewer(&["reduce", "build"]).expect(0);
+    let file = fs::read_to_string(project.file("fewer-reduced.toml")).unwrap();
+    assert!(file.contains("like src/shape.cpp:13"), "{file}");
+}
+
+/// Counts that an instrumented program wrote below a directory.
+fn counts_left_in(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(counts_left_in(&path));
+        } else if path.extension().is_some_and(|extension| extension == "profraw" || extension == "gcda") {
+            found.push(path);
+        }
+    }
+    found
 }
 
 #[test]
@@ -81,6 +108,27 @@ fn the_reduced_suite_is_a_file_for_people_with_reasons() {
     );
     let left_out = "[[left-out]]\ntest = \"t::t2\"\nbecause-of = [\n    \"t::t4\",\n    \"t::t1\",\n]\n";
     assert!(file.ends_with(left_out), "{file}");
+}
+
+#[test]
+fn a_matrix_in_parquet_says_the_same_as_in_csv() {
+    let project = worked_example();
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/requirements/parquet");
+    let of_csv = project.fewer(&["reduce", "build", "--format", "json"]).json(0);
+    for name in ["pairs.parquet", "columns.parquet"] {
+        let path = testdata.join(name);
+        let import = ["reduce", "import", path.to_str().unwrap(), "--kind", "mutants", "--format", "json"];
+        let import = project.fewer(&import).json(0);
+        let figures = [&import["tests"], &import["requirements"], &import["entries"]];
+        assert_eq!(figures, [4, 5, 9], "{import}");
+        let built = project.fewer(&["reduce", "build", "--kind", "mutants", "--format", "json"]).json(0);
+        assert_eq!((&built["kept"], &built["left_out"]), (&of_csv["kept"], &of_csv["left_out"]), "{built}");
+    }
+    project.write("cut.parquet", "PAR1 and no more");
+    let error = project.fewer(&["reduce", "import", "cut.parquet"]).refused(2);
+    assert!(error.starts_with("fewer: cut.parquet is no whole Parquet file"), "{error}");
+    let error = project.fewer(&["reduce", "import", "--from", "parquet", "matrix.csv"]).refused(2);
+    assert!(error.contains("matrix.csv is no whole Parquet file"), "{error}");
 }
 
 #[test]

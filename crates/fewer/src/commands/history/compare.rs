@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use fewer_console::{Console, ExitCode};
 use fewer_core::{Digest, Fingerprints, Graph, Snapshot, tts};
 use fewer_git::{CommitHash, History, Range, Repository, Tips};
 use fewer_java::{Dependencies, Options};
@@ -13,8 +14,6 @@ use super::compare_measures::VersionSets;
 use super::compare_results::Results;
 use super::compare_view::{CompareView, LeftOut, VersionView};
 use crate::cli::{CompareOptions, Global, TableFormat};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::history::JavaCommits;
 use crate::session::Session;
 

@@ -1,5 +1,6 @@
 //! `fewer history generate`: merges generated from a linear history, and what the strategies select at them.
 
+use fewer_console::{Console, ExitCode};
 use fewer_core::Dominators;
 use fewer_core::history::History;
 use fewer_core::history::diamonds::{Diamonds, diamonds};
@@ -8,8 +9,6 @@ use fewer_report::{GenerateView, GeneratedView};
 
 use super::{analysed, analysed_notes, means};
 use crate::cli::{GenerateOptions, Global, LayoutName, TableFormat};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::history::{Layout, Versions};
 use crate::session::Session;
 

@@ -11,11 +11,10 @@ mod stats;
 use std::path::Path;
 
 use anyhow::bail;
+use fewer_console::{Console, ExitCode};
 use fewer_report::AnalysedView;
 
 use crate::cli::{AnalyserName, AnalyserOptions, Global, HistoryCommand};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::history::{Known, Means};
 use crate::java::options_of;
 use crate::settings::JavaSettings;

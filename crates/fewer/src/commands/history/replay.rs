@@ -1,14 +1,13 @@
 //! `fewer history replay`: what every strategy would have selected at the merges, cherry-picks and reverts of a
 //! range.
 
+use fewer_console::{Console, ExitCode};
 use fewer_core::history::experiments::{Measurement, Operation, Step, Summary};
 use fewer_git::PatchIds;
 use fewer_report::{KindView, LeftOutView, ReplayView, StepKind, StepView};
 
 use super::{analysed, analysed_notes, means};
 use crate::cli::{Global, ReplayOptions, TableFormat};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::history::{LeftOut, Replay, replay};
 use crate::session::Session;
 

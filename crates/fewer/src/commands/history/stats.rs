@@ -2,6 +2,7 @@
 //! leaves nothing behind.
 
 use anyhow::Context;
+use fewer_console::{Console, ExitCode, Interrupted};
 use fewer_git::{
     Attempt, AutoMerges, CommitLog, CommitRecord, HistoryStatistics, PatchIds, RedoneMerges, Rehearsal,
     Rehearsed, Repository, Scope,
@@ -11,11 +12,8 @@ use fewer_runners::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Global, StatsOptions, TableFormat};
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::history::Pace;
 use crate::project::start_directory;
-use crate::session::Interrupted;
 use crate::timings::Timings;
 
 pub fn execute(global: &Global, console: &Console, options: &StatsOptions) -> anyhow::Result<ExitCode> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::options::{BuildReducedOptions, WayOptions};
 use super::reduced_file::{KeptTest, LeftOutTest, ReducedFile};
 use super::requirement_files::RequirementFiles;
-use super::revision::{newest_tests, recorded_commit, short};
+use super::revision::{Revision, newest_tests, recorded_commit};
 use super::sheet::{Sheet, percent, shown};
 use crate::session::Session;
 
@@ -109,16 +109,13 @@ fn reduce(
     Ok(ReducedSuite { kept, lower_bound, spent: started.elapsed() })
 }
 
-fn say_which(session: &Session<'_>, stored: &Stored) {
+/// Which requirements are meant, as that need not be what is checked out.
+pub fn say_which(session: &Session<'_>, stored: &Stored) {
     let source = &stored.source;
-    let of = match (&source.commit, source.dirty) {
-        (Some(commit), false) => format!("commit {}", short(commit)),
-        (Some(commit), true) => format!("commit {} with local changes", short(commit)),
-        (None, _) => "the working tree".to_string(),
-    };
     session.console.say(&format!(
-        "{} of {of}, from {} ({})",
+        "{} of {}, from {} ({})",
         stored.suite.kind.word(),
+        Revision::of(source).shown(),
         source.from.join(", "),
         source.at
     ));

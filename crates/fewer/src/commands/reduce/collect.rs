@@ -1,12 +1,13 @@
 //! `fewer reduce collect`: runs every GoogleTest test of a build with coverage in a process of its own and keeps the
-//! statements it covers, under its fingerprint: a test whose content is known is not run again, and an interrupted
-//! collection goes on where it was.
+//! statements it covers, under its fingerprint: a test whose content is known is not run again unless its lines have
+//! moved, and an interrupted collection goes on where it was.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use fewer_console::Progress;
 use fewer_core::reduction::RequirementKind;
 use fewer_core::{Digest, DigestBuilder, Domain, TestId, Verdict};
 use fewer_requirements::{Findings, Stored};
@@ -22,8 +23,8 @@ use super::options::CollectOptions;
 use super::requirement_files::RequirementFiles;
 use super::revision::Revision;
 use super::sheet::{Sheet, shown};
+use super::source_texts::SourceTexts;
 use crate::cli::{BuildOptions, JavaOptions};
-use crate::console::Progress;
 use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
 use crate::history::Request;
@@ -31,7 +32,7 @@ use crate::session::Session;
 
 /// The kind under which the store keeps what a test covers.
 const KIND: &str = "coverage";
-const KEY: Domain = Domain::new("reduce.coverage/1");
+const KEY: Domain = Domain::new("reduce.coverage/2");
 /// Tests per worker between two times that results are kept.
 const BATCH: usize = 16;
 
@@ -41,6 +42,8 @@ struct Covered {
     duration_s: f64,
     /// Lines by file.
     lines: BTreeMap<String, Vec<u64>>,
+    /// What these lines said.
+    texts: String,
 }
 
 /// A test that is to be collected.
@@ -73,9 +76,6 @@ pub fn execute(session: &mut Session<'_>, options: &CollectOptions) -> anyhow::R
             found.with_context(|| format!("cannot find the build directory {}", directory.display()))?;
         session.project.settings.build_directory = Some(directory);
     }
-    // Programs are also started to list their tests, and would leave their counts in the project then.
-    // SAFETY: the session has just been opened, and no other thread has been started yet.
-    unsafe { std::env::set_var("LLVM_PROFILE_FILE", "/dev/null") };
     let session = &*session;
     let build = BuildOptions { no_build: true };
     let java = JavaOptions { dependencies: None, level: None };
@@ -90,7 +90,8 @@ pub fn execute(session: &mut Session<'_>, options: &CollectOptions) -> anyhow::R
     let places =
         Places { root: session.project.root.clone(), build_directory: objects.build_directory.clone() };
     let libraries = libraries(&current, &tool);
-    let collection = Collection { session, tool: &tool, libraries, places, options };
+    let texts = SourceTexts::below(session.project.root.clone());
+    let collection = Collection { session, tool: &tool, libraries, places, texts, options };
     let (covered, known_before, failed) = collection.all(&tests)?;
     let without_counts: Vec<TestId> =
         tests.iter().filter(|due| !covered.contains_key(&due.test)).map(|due| due.test.clone()).collect();
@@ -169,6 +170,7 @@ struct Collection<'c> {
     tool: &'c CoverageTool,
     libraries: Vec<PathBuf>,
     places: Places,
+    texts: SourceTexts,
     options: &'c CollectOptions,
 }
 
@@ -200,7 +202,8 @@ impl Collection<'_> {
         let mut covered = BTreeMap::new();
         let mut due = Vec::new();
         for (test, key) in tests.iter().zip(&keys) {
-            match kept.get(key).and_then(|content| serde_json::from_slice::<Covered>(content).ok()) {
+            let known = kept.get(key).and_then(|content| serde_json::from_slice::<Covered>(content).ok());
+            match known.filter(|known| known.texts == self.texts.digest(&known.lines)) {
                 Some(known) => drop(covered.insert(test.test.clone(), known)),
                 None => due.push(test),
             }
@@ -268,7 +271,7 @@ impl Collection<'_> {
             Event::ProcessFailed(_) => {}
         });
         self.session.go_on()?;
-        let (tool, libraries, places) = (self.tool, &self.libraries, &self.places);
+        let (tool, libraries, places, texts) = (self.tool, &self.libraries, &self.places, &self.texts);
         let found: Vec<(&Due, Option<Covered>, Verdict)> = batch
             .par_iter()
             .enumerate()
@@ -279,7 +282,7 @@ impl Collection<'_> {
                 let placed = |lines: Vec<(String, u64)>| {
                     lines.into_iter().map(|(file, line)| (places.of(file), line)).collect()
                 };
-                Ok((*due, lines.map(|lines| Covered::of(placed(lines), duration_s)), verdict))
+                Ok((*due, lines.map(|lines| Covered::of(placed(lines), duration_s, texts)), verdict))
             })
             .collect::<anyhow::Result<_>>()?;
         self.keep(&found)?;
@@ -304,8 +307,8 @@ fn close(directory: TempDir) -> anyhow::Result<()> {
 }
 
 impl Covered {
-    fn of(lines: Vec<(String, u64)>, duration_s: f64) -> Covered {
-        let mut covered = Covered { duration_s, lines: BTreeMap::new() };
+    fn of(lines: Vec<(String, u64)>, duration_s: f64, texts: &SourceTexts) -> Covered {
+        let mut covered = Covered { duration_s, ..Covered::default() };
         for (file, line) in lines {
             covered.lines.entry(file).or_default().push(line);
         }
@@ -313,6 +316,7 @@ impl Covered {
             lines.sort_unstable();
             lines.dedup();
         });
+        covered.texts = texts.digest(&covered.lines);
         covered
     }
 }

@@ -6,16 +6,17 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use fewer_core::reduction::{Loss, RequirementKind, Suite, evolve, go_back, loss, traditional_loss};
 use fewer_core::{TestId, tts};
 use fewer_git::{CommitLog, Repository, Scope};
 use fixedbitset::FixedBitSet;
 use serde::Serialize;
 
+use super::build::say_which;
 use super::options::EvaluateOptions;
 use super::reduced_file::ReducedFile;
-use super::requirement_files::RequirementFiles;
+use super::requirement_files::{RequirementFiles, unknown};
 use super::revision::{Revision, newest_tests, recorded_commit, short};
 use super::sheet::{Sheet, percent, shown};
 use crate::session::Session;
@@ -100,17 +101,14 @@ pub fn execute(session: &Session<'_>, options: &EvaluateOptions) -> anyhow::Resu
 fn suites(session: &Session<'_>, named: Option<&str>) -> anyhow::Result<Vec<Suite>> {
     let files = RequirementFiles::of(session);
     let mut suites = Vec::new();
-    let mut problem = None;
     for kind in RequirementKind::ALL {
-        match files.find(session, named, kind) {
-            Ok(stored) => suites.push(stored.suite),
-            Err(error) => problem = Some(error),
+        if let Some(stored) = files.look_up(session, named, kind)? {
+            say_which(session, &stored);
+            suites.push(stored.suite);
         }
     }
-    match problem {
-        Some(problem) if suites.is_empty() => Err(problem),
-        Some(_) | None => Ok(suites),
-    }
+    ensure!(!suites.is_empty(), unknown("statements or mutants", named));
+    Ok(suites)
 }
 
 /// All tests of the revision: the recorded ones and those that something is known of.

@@ -67,9 +67,9 @@ pub fn execute(session: &Session<'_>, options: &ExperimentOptions) -> anyhow::Re
     let view =
         ExperimentView { range: options.range.clone(), revisions: revisions.names, unrecorded, runs, losses };
     if let Some(directory) = &options.plots {
-        for path in plots::write(&view, directory)? {
-            session.console.say(&format!("wrote {}", session.project.shown(&path)));
-        }
+        let written = plots::write(&view, directory)?;
+        let directory = session.project.shown(directory);
+        session.console.say(&format!("{} plots are in {directory}", written.len()));
     }
     session.console.data(&match options.format {
         TableFormat::Table => view.text(),

@@ -1,14 +1,13 @@
 //! `fewer reduce import`: what tests cover or kill, from what other tools wrote.
 
-use std::path::Path;
-
 use anyhow::{bail, ensure};
 use fewer_core::TestId;
 use fewer_core::reduction::{RequirementKind, Suite, SuiteBuilder};
-use fewer_requirements::{Findings, Format, KnownTests, Matched, OwnCode, Source, Stored};
+use fewer_requirements::{Findings, KnownTests, Matched, OwnCode, Source, Stored};
 use serde::Serialize;
 
 use super::options::{ImportOptions, TestCodeOptions};
+use super::reader::Reader;
 use super::requirement_files::RequirementFiles;
 use super::revision::{Revision, newest_tests, recorded_commit};
 use super::sheet::{Sheet, shown};
@@ -130,10 +129,13 @@ fn read_all(session: &Session<'_>, options: &ImportOptions) -> anyhow::Result<(F
     let mut progress = session.console.progress(options.files.len());
     for path in &options.files {
         session.go_on()?;
-        let format = format_of(path, options, kind)?;
+        let reader = match options.from.reader(kind) {
+            Some(reader) => reader,
+            None => Reader::detect(path, kind)?,
+        };
         progress.advance(&session.project.shown(path));
-        let findings = format.read(path)?;
-        from.push(format!("{} {}", format.word(), session.project.shown(path)));
+        let findings = reader.read(path)?;
+        from.push(format!("{} {}", reader.word(), session.project.shown(path)));
         match &mut all {
             None => all = Some(findings),
             Some(all) if all.kind == findings.kind => all.add(findings),
@@ -150,19 +152,6 @@ fn read_all(session: &Session<'_>, options: &ImportOptions) -> anyhow::Result<(F
         bail!("the files are about {}, not what --kind says", all.kind.word());
     }
     Ok((all, from))
-}
-
-fn format_of(path: &Path, options: &ImportOptions, kind: Option<RequirementKind>) -> anyhow::Result<Format> {
-    if let Some(format) = options.from.format(kind) {
-        return Ok(format);
-    }
-    match Format::detect(path, kind)? {
-        Some(format) => Ok(format),
-        None => bail!(
-            "{}: cannot tell what wrote this file; say it with --from, like --from lcov",
-            path.display()
-        ),
-    }
 }
 
 fn known_tests(session: &Session<'_>, revision: &Revision) -> anyhow::Result<KnownTests> {

@@ -10,19 +10,21 @@ mod experiment;
 mod import;
 mod options;
 mod plots;
+mod reader;
 mod reduced_file;
 mod requirement_files;
 mod revision;
 mod selection;
 mod sheet;
+mod source_texts;
 
 pub use options::ReduceCommand;
 pub use reduced_file::FILE_NAME as REDUCED_FILE;
 pub use selection::{Leaving, leave_out};
 
+use fewer_console::{Console, ExitCode};
+
 use crate::cli::Global;
-use crate::console::Console;
-use crate::exit_code::ExitCode;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, command: &ReduceCommand) -> anyhow::Result<ExitCode> {

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use fewer_core::reduction::{Algorithm, RequirementKind};
 use fewer_requirements::Format;
 
+use super::reader::Reader;
 use crate::cli::TableFormat;
 use crate::settings::parse_time;
 
@@ -77,7 +78,7 @@ pub struct ImportOptions {
     /// What the files are
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: FormatName,
-    /// What a CSV matrix is about; of a Stryker report, statements means covered places
+    /// What a CSV or Parquet matrix is about; of a Stryker report, statements means covered places
     #[arg(long, value_name = "KIND")]
     pub kind: Option<KindName>,
     /// The revision that was measured [default: what is checked out]
@@ -119,14 +120,18 @@ pub enum FormatName {
     CargoMutants,
     /// test,requirement or a column per requirement
     Csv,
+    /// The same as a Parquet file; fewer-lab reads it
+    Parquet,
 }
 
 impl FormatName {
-    /// The format; `None` where the file is to be looked at.
-    pub fn format(self, kind: Option<RequirementKind>) -> Option<Format> {
+    /// How such files are read; `None` where they are to be looked at.
+    pub fn reader(self, kind: Option<RequirementKind>) -> Option<Reader> {
+        let of_matrix = kind.unwrap_or(RequirementKind::Statements);
         let is_statements = kind == Some(RequirementKind::Statements);
-        Some(match self {
+        Some(Reader::Known(match self {
             FormatName::Auto => return None,
+            FormatName::Parquet => return Some(Reader::Parquet(of_matrix)),
             FormatName::Lcov => Format::Lcov,
             FormatName::CoveragePy => Format::CoveragePy,
             FormatName::PitMutations => Format::PitMutations,
@@ -135,8 +140,8 @@ impl FormatName {
             FormatName::Stryker if is_statements => Format::StrykerCoverage,
             FormatName::Stryker => Format::Stryker,
             FormatName::CargoMutants => Format::CargoMutants,
-            FormatName::Csv => Format::Csv(kind.unwrap_or(RequirementKind::Statements)),
-        })
+            FormatName::Csv => Format::Csv(of_matrix),
+        }))
     }
 }
 

@@ -46,24 +46,26 @@ impl RequirementFiles {
     }
 
     /// What is known of a named revision; without a name, of the nearest one.
+    pub fn look_up(
+        &self,
+        session: &Session<'_>,
+        named: Option<&str>,
+        kind: RequirementKind,
+    ) -> anyhow::Result<Option<Stored>> {
+        match named {
+            Some(_) => self.read(Revision::find(session, named)?.label(), kind),
+            None => self.nearest(session, kind),
+        }
+    }
+
+    /// The same, where there is nothing to do without it.
     pub fn find(
         &self,
         session: &Session<'_>,
         named: Option<&str>,
         kind: RequirementKind,
     ) -> anyhow::Result<Stored> {
-        let found = match named {
-            Some(_) => self.read(Revision::find(session, named)?.label(), kind)?,
-            None => self.nearest(session, kind)?,
-        };
-        found.ok_or_else(|| {
-            let of = named.map_or_else(String::new, |named| format!(" of {named}"));
-            anyhow!(
-                "no {}{of} are known: `fewer reduce import FILE` reads what other tools wrote, `fewer reduce collect` runs a \
-                 build with coverage",
-                kind.word()
-            )
-        })
+        self.look_up(session, named, kind)?.ok_or_else(|| unknown(kind.word(), named))
     }
 
     /// What is known of what is checked out, else of its commit without local changes, else what was written last.
@@ -97,6 +99,15 @@ impl RequirementFiles {
         }
         Ok(newest)
     }
+}
+
+/// Says what to do about it.
+pub fn unknown(requirements: &str, named: Option<&str>) -> anyhow::Error {
+    let of = named.map_or_else(String::new, |named| format!(" of {named}"));
+    anyhow!(
+        "no {requirements}{of} are known: `fewer reduce import FILE` reads what other tools wrote, `fewer reduce collect` runs a \
+         build with coverage"
+    )
 }
 
 fn decode(path: &Path) -> anyhow::Result<Stored> {

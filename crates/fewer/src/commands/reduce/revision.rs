@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, bail};
 use fewer_core::{Snapshot, TestId};
 use fewer_git::Repository;
+use fewer_requirements::Source;
 
 use super::reduced_file;
 use crate::session::Session;
@@ -39,6 +40,11 @@ impl Revision {
         };
         let dirty = changed.iter().any(|path| !path.ends_with(reduced_file::FILE_NAME));
         Ok(Revision { commit: state.commit, dirty })
+    }
+
+    /// The one that requirements were found at.
+    pub fn of(source: &Source) -> Revision {
+        Revision { commit: source.commit.clone(), dirty: source.dirty }
     }
 
     /// The name under which requirements are kept.

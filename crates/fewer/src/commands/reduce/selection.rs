@@ -113,9 +113,9 @@ fn estimated_losses(
     let mut losses = Vec::new();
     for kind in RequirementKind::ALL {
         let Some(stored) = files.nearest(session, kind)? else { continue };
-        let (matrix, source) = (&stored.suite.matrix, stored.source);
-        let loss = loss(matrix, &rows(&stored.suite, kept), &rows(&stored.suite, selected));
-        let known_of = Revision { commit: source.commit, dirty: source.dirty }.shown();
+        let suite = &stored.suite;
+        let loss = loss(&suite.matrix, &rows(suite, kept), &rows(suite, selected));
+        let known_of = Revision::of(&stored.source).shown();
         let (lost, of, percent) = (loss.lost, loss.of, loss.percent());
         losses.push(EstimatedLoss { kind, lost, of, percent, known_of });
     }

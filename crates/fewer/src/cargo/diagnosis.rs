@@ -1,0 +1,46 @@
+//! What makes selection in a cargo project coarser than it could be, with the change that mends it.
+
+use fewer_runners::cargo::Cargo;
+use serde::Serialize;
+
+use super::CargoBuild;
+use crate::diagnosis::{Finding, Fix, Severity};
+use crate::session::Session;
+
+/// What was looked at.
+#[derive(Serialize)]
+pub struct Overview {
+    pub test_programs: usize,
+    pub libraries: usize,
+    pub tests: usize,
+}
+
+/// Looks at what cargo built last.
+pub fn diagnose(
+    session: &Session<'_>,
+    cargo: Cargo,
+) -> anyhow::Result<(Overview, Vec<Finding>, Vec<String>)> {
+    let built = CargoBuild::read(session, cargo)?;
+    let findings = objects_not_kept(&built).into_iter().collect();
+    let (test_programs, libraries) = (built.artifacts.tests.len(), built.artifacts.libraries.len());
+    let part = built.part(session, true)?;
+    Ok((Overview { test_programs, libraries, tests: part.graph.tests().len() }, findings, part.notes))
+}
+
+fn objects_not_kept(built: &CargoBuild) -> Option<Finding> {
+    let tests = built.artifacts.tests.iter().map(|test| test.name.clone());
+    let missing: Vec<String> = tests.filter(|name| !built.harnesses.contains_key(name)).collect();
+    (!missing.is_empty()).then(|| Finding {
+        severity: Severity::Advice,
+        id: "objects-not-kept",
+        what: format!("rustc did not keep the objects of {} of the test programs", missing.len()),
+        why: "any change of such a program selects all its tests",
+        examples: missing.into_iter().take(3).collect(),
+        fix: vec![Fix {
+            place: "Cargo",
+            change: "build with CARGO_INCREMENTAL=1, or incremental = true in [profile.test] (programs with \
+                     harness = false are looked at as a whole in any case)"
+                .to_string(),
+        }],
+    })
+}

@@ -1,0 +1,83 @@
+//! Documentation tests: rustdoc makes a program of each when it runs, so nothing is there to look at before. Those of
+//! a library are one test, which always runs.
+
+use std::fs;
+use std::path::Path;
+
+use fewer_core::{Mapping, TestId, TestNode};
+use fewer_runners::TestProgram;
+use fewer_runners::cargo::{Cargo, Package};
+
+use crate::examination::{Starter, WHOLE_PROGRAM};
+
+/// The one test of a package's documentation, if it may have any.
+pub fn test_of(cargo: &Cargo, package: &Package) -> Option<(TestNode, Starter)> {
+    let source = package.documented_library()?;
+    if !may_hold_code(source.parent()?) {
+        return None;
+    }
+    let target = format!("{}/doc", package.name);
+    let mut program = TestProgram::new(&target, &cargo.program, &cargo.directory);
+    program.arguments = cargo.documentation_tests(&package.name);
+    let cause = "documentation tests are compiled when they run".to_string();
+    let test = TestNode {
+        id: TestId::new(&target, WHOLE_PROGRAM),
+        roots: Vec::new(),
+        mapping: Mapping::Unmapped { cause },
+        disabled: false,
+    };
+    Some((test, Starter::Whole(program)))
+}
+
+/// Whether a comment for rustdoc below a directory may hold code. What cannot be told from the text (documentation
+/// from another file, or made by a macro) may.
+fn may_hold_code(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return true };
+    entries.flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            return may_hold_code(&path);
+        }
+        path.extension().is_some_and(|ending| ending == "rs")
+            && fs::read_to_string(&path).map_or(true, |text| text.lines().any(is_of_code))
+    })
+}
+
+/// A fence, an indented block, or documentation that is not a plain comment line.
+fn is_of_code(line: &str) -> bool {
+    let line = line.trim_start();
+    let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+    match comment {
+        Some(text) => {
+            text.contains("```")
+                || text.contains("~~~")
+                || text.starts_with("     ")
+                || text.starts_with('\t')
+        }
+        None => {
+            ["#[doc", "#![doc", "/**", "/*!"].iter().any(|start| line.starts_with(start))
+                || line.contains("doc =")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_documentation_is_told_from_prose() {
+        for line in [
+            "/// ```",
+            "    //! ```no_run",
+            "///     let x = 1;",
+            "#![doc = include_str!(\"../README.md\")]",
+            "/** x */",
+        ] {
+            assert!(is_of_code(line), "{line}");
+        }
+        for line in ["/// Prose.", "// ``` plain", "let x = 1;", "//! - a list", "///   more of it"] {
+            assert!(!is_of_code(line), "{line}");
+        }
+    }
+}
