@@ -108,6 +108,7 @@ pub fn prepare(
     }
     let mut current = settle(session, parts, state, request)?;
     current.notes.extend(note);
+    current.notes.extend(cargo::left_alone(project));
     session.go_on()?;
     Ok(Prepared::Ready(Box::new(current)))
 }

@@ -16,17 +16,31 @@ use std::path::PathBuf;
 
 use fewer_runners::cargo::Cargo;
 
+use crate::build_directory::BuildDirectory;
 use crate::project::Project;
 
-/// How cargo is started for the project; `None` if it is no cargo project, or the user names a build directory of C
-/// or C++.
+/// How cargo is started for the project; `None` if it is no cargo project, or if there is a build of C or C++ and the
+/// user does not say that cargo's tests are meant.
 pub fn cargo_of(project: &Project) -> Option<Cargo> {
     let settings = &project.settings;
-    let is_cargo = project.root.join("Cargo.toml").is_file() && settings.build_directory.is_none();
     let arguments = settings.cargo.arguments.clone();
+    let is_cargo = has_manifest(project) && (arguments.is_some() || BuildDirectory::find(project).is_err());
     is_cargo.then(|| Cargo {
         program: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
         arguments: arguments.unwrap_or_else(|| vec!["--workspace".to_string()]),
         directory: project.root.clone(),
     })
+}
+
+/// What to say where cargo's tests are left alone because there is a build of C or C++, too.
+pub fn left_alone(project: &Project) -> Option<String> {
+    (has_manifest(project) && cargo_of(project).is_none()).then(|| {
+        "Cargo.toml is here too, but there is a build of C or C++: cargo's tests are not looked at. With [cargo] arguments = \
+         [\"--workspace\"] in fewer.toml they are, and the others are not"
+            .to_string()
+    })
+}
+
+fn has_manifest(project: &Project) -> bool {
+    project.root.join("Cargo.toml").is_file()
 }

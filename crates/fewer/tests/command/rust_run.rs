@@ -280,3 +280,17 @@ fn a_build_that_fails_runs_no_test() {
     assert!(ended.stderr.contains("cannot find value `two`"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("{\"reason\""), "{}", ended.stderr);
 }
+
+#[test]
+fn beside_a_build_of_cpp_the_tests_of_cargo_are_left_alone_with_a_note() {
+    let project = Project::small();
+    project.write("Cargo.toml", "[package]\nname = \"beside\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    project.write("src/lib.rs", "#[test]\nfn holds() {}\n");
+    let document = fewer(&project, &["select", "--format", "json"]).json(0);
+    let ids = document["tests"].as_array().unwrap().iter().map(|test| test["id"].as_str().unwrap());
+    assert!(ids.clone().count() > 0 && ids.clone().all(|id| !id.contains("beside")), "{document}");
+    let notes = document["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("Cargo.toml")), "{notes:?}");
+    project.write("fewer.toml", "[cargo]\narguments = [\"--workspace\"]\n");
+    assert!(selected(&project).contains(&"beside::holds".to_string()));
+}
