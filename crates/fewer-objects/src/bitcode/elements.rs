@@ -9,7 +9,6 @@ use fewer_core::{Digest, Domain};
 use super::Unreadable;
 use super::assembly;
 use super::bitstream::Abbreviations;
-use super::closures::add_closures;
 use super::draft::Draft;
 use super::function::read_body;
 use super::module::{Global, GlobalKind, GlobalLinkage, Module, Value};
@@ -104,6 +103,7 @@ impl<'b> Elements<'b> {
         Ok(())
     }
 
+    /// All of it but the closures, which also cover what is told later.
     pub fn finish(mut self) -> ObjectSummary {
         self.compilers.sort();
         self.compilers.dedup();
@@ -120,7 +120,6 @@ impl<'b> Elements<'b> {
             });
             self.summary.references.extend_from_slice(&self.references[made.references]);
         }
-        add_closures(&mut self.summary);
         self.summary
     }
 

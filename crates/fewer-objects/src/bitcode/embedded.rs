@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::closures::add_closures;
-use super::{is_bitcode, read_bitcode};
+use super::{is_bitcode, read_modules};
 use crate::relocatable::{Binding, ElfFile, Place, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT, STT_TLS};
 use crate::summary::{Linkage, NO_ELEMENT, NameKey, ObjectSummary, Traits};
 
@@ -22,7 +22,7 @@ pub fn read_embedded(file: &ElfFile<'_>) -> Option<ObjectSummary> {
     if !is_bitcode(section.data) {
         return None;
     }
-    let mut summary = read_bitcode(section.data);
+    let mut summary = read_modules(section.data).ok()?;
     let is_opaque = summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE));
     if is_opaque || !defines_all(&summary, file) {
         return None;
@@ -30,8 +30,8 @@ pub fn read_embedded(file: &ElfFile<'_>) -> Option<ObjectSummary> {
     // A linker that optimises makes other code, of another size.
     if is_beside_code {
         add_sizes(&mut summary, file);
-        add_closures(&mut summary);
     }
+    add_closures(&mut summary);
     Some(summary)
 }
 

@@ -20,6 +20,7 @@ mod virtual_calls;
 pub use embedded::read_embedded;
 
 use bitstream::{Abbreviations, Block, Damaged, Item, Record};
+use closures::add_closures;
 use elements::Elements;
 use module::Module;
 
@@ -56,11 +57,15 @@ pub fn is_bitcode(bytes: &[u8]) -> bool {
 /// Reads bitcode: a file, a member of an archive or a section of an object.
 pub fn read_bitcode(bytes: &[u8]) -> ObjectSummary {
     match read_modules(bytes) {
-        Ok(summary) => summary,
+        Ok(mut summary) => {
+            add_closures(&mut summary);
+            summary
+        }
         Err(error) => opaque(bytes, error.to_string()),
     }
 }
 
+/// The summary of all modules, without closures.
 fn read_modules(bytes: &[u8]) -> Result<ObjectSummary, Unreadable> {
     let mut elements = Elements::new(bytes);
     let mut rest = bytes;
