@@ -34,6 +34,7 @@ mod event;
 pub mod googletest;
 pub mod java;
 mod junit;
+mod lines;
 mod process;
 mod program;
 mod transcript;

@@ -13,6 +13,7 @@ use fewer_core::test_id::TestId;
 use super::{CtestEntry, CtestError, CtestErrorKind};
 use crate::event::{Event, ProcessFailure, RunEnd, TestResult};
 use crate::junit::{self, JunitCase};
+use crate::lines::Lines;
 use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, supervise};
 use crate::program::remove_disturbing_variables;
 use crate::transcript::Transcript;
@@ -257,7 +258,7 @@ struct Watch<'a> {
     observed: BTreeMap<usize, Observed>,
     events: &'a mut dyn FnMut(Event),
     transcript: Transcript,
-    line: Vec<u8>,
+    lines: Lines,
     stopping: bool,
 }
 
@@ -268,7 +269,7 @@ impl<'a> Watch<'a> {
             observed: BTreeMap::new(),
             events,
             transcript: Transcript::new(4096, 12 * 1024),
-            line: Vec::new(),
+            lines: Lines::new(LONGEST_LINE),
             stopping: false,
         }
     }
@@ -296,15 +297,9 @@ impl<'a> Watch<'a> {
 impl Watcher for Watch<'_> {
     fn output(&mut self, bytes: &[u8]) {
         self.transcript.push(bytes);
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                if !self.stopping {
-                    self.line_ended(String::from_utf8_lossy(&line).trim_end());
-                }
-            } else if self.line.len() > LONGEST_LINE {
-                self.line.clear();
+        for line in self.lines.ended(bytes) {
+            if !self.stopping {
+                self.line_ended(&line);
             }
         }
     }

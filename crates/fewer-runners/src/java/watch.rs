@@ -9,6 +9,7 @@ use fewer_core::test_id::TestId;
 
 use super::reports::top_level;
 use crate::event::Event;
+use crate::lines::Lines;
 use crate::process::Watcher;
 use crate::transcript::Transcript;
 
@@ -24,7 +25,7 @@ pub(crate) struct Watch<'a> {
     /// When everything must be over, for tools that do not tell what runs.
     whole: Option<Instant>,
     events: &'a mut dyn FnMut(Event),
-    line: Vec<u8>,
+    lines: Lines,
     stopping: bool,
 }
 
@@ -42,8 +43,8 @@ impl<'a> Watch<'a> {
         events: &'a mut dyn FnMut(Event),
     ) -> Watch<'a> {
         let transcript = Transcript::new(8 * 1024, 64 * 1024);
-        let (running, line) = (BTreeMap::new(), Vec::new());
-        Watch { tests, transcript, running, timeout, whole: None, events, line, stopping: false }
+        let (running, lines) = (BTreeMap::new(), Lines::new(LONGEST_LINE));
+        Watch { tests, transcript, running, timeout, whole: None, events, lines, stopping: false }
     }
 
     /// From now on so many tests may take as long as each may.
@@ -84,15 +85,9 @@ impl<'a> Watch<'a> {
 impl Watcher for Watch<'_> {
     fn output(&mut self, bytes: &[u8]) {
         self.transcript.push(bytes);
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                if !self.stopping {
-                    self.line_ended(String::from_utf8_lossy(&line).trim_end());
-                }
-            } else if self.line.len() > LONGEST_LINE {
-                self.line.clear();
+        for line in self.lines.ended(bytes) {
+            if !self.stopping {
+                self.line_ended(&line);
             }
         }
     }
