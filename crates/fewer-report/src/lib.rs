@@ -2,6 +2,7 @@
 //! shown is decided elsewhere, and where it goes (terminal, file) too. Colours are ANSI sequences; whoever prints
 //! takes them out where they are not wanted.
 
+mod csv;
 mod history;
 mod json;
 mod junit;
@@ -11,6 +12,7 @@ mod table;
 mod text;
 mod view;
 
+pub use csv::csv;
 pub use history::{
     AnalysedView, AutoMergesView, GenerateView, GeneratedView, HistoryStatsView, KindView, LeftOutView,
     MainBranchView, ReplayView, StepKind, StepView,

@@ -1,6 +1,6 @@
 //! Rows under a header, as aligned columns for people or as CSV for programs.
 
-use fewer_report::{Table, document};
+use fewer_report::{Table, csv, document};
 use serde::Serialize;
 
 use crate::cli::TableFormat;
@@ -31,9 +31,8 @@ impl Sheet {
     }
 
     pub fn csv(&self) -> String {
-        let line =
-            |row: &Vec<String>| row.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n";
-        self.rows.iter().map(line).collect()
+        let Some((header, rows)) = self.rows.split_first() else { return String::new() };
+        csv(header.iter().map(String::as_str), rows.iter().cloned())
     }
 }
 
@@ -55,14 +54,6 @@ pub fn shown(
 /// A share for people. Example: `12.50 %`.
 pub fn percent(value: f64) -> String {
     format!("{value:.2} %")
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_string()
-    }
 }
 
 #[cfg(test)]
