@@ -1,9 +1,9 @@
 //! What a tool found, under the names that the tool uses; and the suite that it becomes once tests are known.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewer_core::TestId;
-use fewer_core::reduction::{Names, RequirementKind, Suite, SuiteBuilder};
+use fewer_core::reduction::{NumberedNames, RequirementKind, Suite, SuiteBuilder};
 
 use crate::own_code::OwnCode;
 
@@ -11,8 +11,7 @@ use crate::own_code::OwnCode;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Findings {
     pub kind: RequirementKind,
-    names: Names,
-    numbers: HashMap<Box<str>, u32>,
+    names: NumberedNames,
     tests: BTreeMap<String, Vec<u32>>,
     /// What the user should know about the file.
     pub notes: BTreeSet<String>,
@@ -28,24 +27,12 @@ pub struct Matched {
 
 impl Findings {
     pub fn new(kind: RequirementKind) -> Findings {
-        Findings {
-            kind,
-            names: Names::default(),
-            numbers: HashMap::new(),
-            tests: BTreeMap::new(),
-            notes: BTreeSet::new(),
-        }
+        Findings { kind, names: NumberedNames::default(), tests: BTreeMap::new(), notes: BTreeSet::new() }
     }
 
     /// The number of a requirement, new or known.
     pub fn requirement(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 requirements");
-        self.names.push(name);
-        self.numbers.insert(name.into(), number);
-        number
+        self.names.number(name)
     }
 
     /// A statement. Example: `src/lexer.cpp:17`.
@@ -83,7 +70,7 @@ impl Findings {
     /// Where they are not.
     pub fn add(&mut self, other: Findings) {
         assert_eq!(self.kind, other.kind, "statements and mutants are kept apart");
-        let numbers: Vec<u32> = other.names.iter().map(|name| self.requirement(name)).collect();
+        let numbers: Vec<u32> = other.names.names().iter().map(|name| self.requirement(name)).collect();
         for (test, satisfied) in other.tests {
             let satisfied = satisfied.into_iter().map(|requirement| numbers[requirement as usize]);
             self.tests.entry(test).or_default().extend(satisfied);
@@ -102,6 +89,7 @@ impl Findings {
         let mut trimmed = Findings::new(self.kind);
         let numbers: Vec<Option<u32>> = self
             .names
+            .names()
             .iter()
             .map(|name| {
                 let name = shown(name);
@@ -112,14 +100,14 @@ impl Findings {
         for satisfied in self.tests.values_mut() {
             *satisfied = satisfied.iter().filter_map(|&requirement| numbers[requirement as usize]).collect();
         }
-        (self.names, self.numbers) = (trimmed.names, trimmed.numbers);
+        self.names = trimmed.names;
         dropped
     }
 
     /// The suite under the ids that `find` gives for a name: none, one, or all that the name stands for.
     pub fn matched(self, find: impl Fn(&str) -> Vec<TestId>) -> Matched {
         let mut builder = SuiteBuilder::new(self.kind);
-        let numbers: Vec<u32> = self.names.iter().map(|name| builder.requirement(name)).collect();
+        let numbers: Vec<u32> = self.names.names().iter().map(|name| builder.requirement(name)).collect();
         let mut unmatched = Vec::new();
         for (name, satisfied) in self.tests {
             let ids = find(&name);

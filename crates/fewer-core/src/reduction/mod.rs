@@ -24,5 +24,5 @@ pub use greedy::{cost_aware_greedy, greedy, plain_cost_aware_greedy, plain_greed
 pub use hgs::hgs;
 pub use matrix::{Matrix, MatrixBuilder};
 pub use reduced::{Algorithm, Kept, Reduction, Redundant, explain_reduction};
-pub use suite::{Names, RequirementKind, Suite, SuiteBuilder};
+pub use suite::{Names, NumberedNames, RequirementKind, Suite, SuiteBuilder};
 pub use wilcoxon::{SignedRank, signed_rank};

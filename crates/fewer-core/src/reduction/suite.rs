@@ -68,6 +68,30 @@ impl Names {
     }
 }
 
+/// Names that are numbered in the order they are first met.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NumberedNames {
+    names: Names,
+    numbers: HashMap<Box<str>, u32>,
+}
+
+impl NumberedNames {
+    /// The number of a name, new or known.
+    pub fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 requirements");
+        self.names.push(name);
+        self.numbers.insert(name.into(), number);
+        number
+    }
+
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+}
+
 /// A suite at one revision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Suite {
@@ -138,25 +162,18 @@ fn by_duration(a: Option<f64>, b: Option<f64>) -> Ordering {
 #[derive(Debug)]
 pub struct SuiteBuilder {
     kind: RequirementKind,
-    names: Names,
-    numbers: HashMap<Box<str>, u32>,
+    names: NumberedNames,
     rows: BTreeMap<TestId, (Option<f64>, Vec<u32>)>,
 }
 
 impl SuiteBuilder {
     pub fn new(kind: RequirementKind) -> SuiteBuilder {
-        SuiteBuilder { kind, names: Names::default(), numbers: HashMap::new(), rows: BTreeMap::new() }
+        SuiteBuilder { kind, names: NumberedNames::default(), rows: BTreeMap::new() }
     }
 
     /// The number of a requirement, new or known.
     pub fn requirement(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 requirements");
-        self.names.push(name);
-        self.numbers.insert(name.into(), number);
-        number
+        self.names.number(name)
     }
 
     /// A test of the suite, with what it satisfies in addition to what is known already.
@@ -176,12 +193,13 @@ impl SuiteBuilder {
 
     /// The suite, with its requirements in the order of their names: the order of findings leaves no trace.
     pub fn finish(self) -> Suite {
-        let mut order: Vec<u32> = (0..self.names.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| self.names.get(a as usize).cmp(self.names.get(b as usize)));
+        let names = self.names.names();
+        let mut order: Vec<u32> = (0..names.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| names.get(a as usize).cmp(names.get(b as usize)));
         let mut requirements = Names::default();
         let mut numbers = vec![0; order.len()];
         for (number, &old) in order.iter().enumerate() {
-            requirements.push(self.names.get(old as usize));
+            requirements.push(names.get(old as usize));
             numbers[old as usize] = number as u32;
         }
         let entries = self.rows.values().map(|(_, satisfied)| satisfied.len()).sum();
