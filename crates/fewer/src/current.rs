@@ -77,6 +77,7 @@ pub fn prepare(
     let project = &session.project;
     let tool = java::tool_of(project);
     let cargo = cargo::cargo_of(project);
+    let left_alone = cargo.is_none().then(|| cargo::left_alone(project)).flatten();
     if tool.is_none() && java.is_given() {
         bail!("--dependencies and --level are about Java, and this is not a Java project");
     }
@@ -108,7 +109,7 @@ pub fn prepare(
     }
     let mut current = settle(session, parts, state, request)?;
     current.notes.extend(note);
-    current.notes.extend(cargo::left_alone(project));
+    current.notes.extend(left_alone);
     session.go_on()?;
     Ok(Prepared::Ready(Box::new(current)))
 }

@@ -32,9 +32,9 @@ pub fn cargo_of(project: &Project) -> Option<Cargo> {
     })
 }
 
-/// What to say where cargo's tests are left alone because there is a build of C or C++, too.
+/// What to say where cargo is not started because there is a build of C or C++, too.
 pub fn left_alone(project: &Project) -> Option<String> {
-    (has_manifest(project) && cargo_of(project).is_none()).then(|| {
+    has_manifest(project).then(|| {
         "Cargo.toml is here too, but there is a build of C or C++: cargo's tests are not looked at. With [cargo] arguments = \
          [\"--workspace\"] in fewer.toml they are, and the others are not"
             .to_string()
