@@ -11,6 +11,7 @@ pub mod graph;
 pub mod history;
 pub mod outcome;
 pub mod plan;
+pub mod ranking;
 pub mod reduction;
 pub mod selection;
 pub mod test_id;

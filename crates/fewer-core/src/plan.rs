@@ -119,6 +119,15 @@ pub enum Reason {
     Disabled,
     /// It would run, but the user runs a reduced suite, and tests that are kept there make it redundant.
     Redundant { because_of: Vec<TestId>, selected: String },
+    /// It would run, but is ranked too low for what the user wants to spend.
+    Budget {
+        /// 1 is the first.
+        rank: usize,
+        of: usize,
+        /// Example: `author-count/96h`.
+        by: String,
+        selected: String,
+    },
 }
 
 /// What becomes of a test.
@@ -155,7 +164,7 @@ impl Reason {
             | Reason::Everything { .. }
             | Reason::Selected { .. } => Decision::Run,
             Reason::Passed { .. } | Reason::Unaffected { .. } => Decision::Reuse,
-            Reason::Disabled | Reason::Redundant { .. } => Decision::LeftOut,
+            Reason::Disabled | Reason::Redundant { .. } | Reason::Budget { .. } => Decision::LeftOut,
         }
     }
 
@@ -176,7 +185,8 @@ impl Reason {
             | Reason::Passed { .. }
             | Reason::Unaffected { .. }
             | Reason::Disabled
-            | Reason::Redundant { .. } => false,
+            | Reason::Redundant { .. }
+            | Reason::Budget { .. } => false,
         }
     }
 
@@ -198,6 +208,7 @@ impl Reason {
             Reason::Unaffected { .. } => "unaffected",
             Reason::Disabled => "disabled",
             Reason::Redundant { .. } => "redundant",
+            Reason::Budget { .. } => "budget",
         }
     }
 }
@@ -251,6 +262,9 @@ impl fmt::Display for Reason {
                     (_, more) => format!("made redundant by {} and {more} more", named.join(", ")),
                 };
                 write!(f, "{by}; it would run: {selected}")
+            }
+            Reason::Budget { rank, of, by, selected } => {
+                write!(f, "not run, by budget: ranked {rank} of {of} by {by}; it would run: {selected}")
             }
         }
     }

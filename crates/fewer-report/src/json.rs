@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::view::{
-    AffectedView, Counts, InputView, Phase, ProcessFailureView, RunView, StrategyView, WhyView,
+    AffectedView, Counts, InputView, Phase, ProcessFailureView, RankingView, RunView, StrategyView, WhyView,
 };
 
 /// Any serialisable body (an object) with its format in front.
@@ -79,6 +79,8 @@ pub fn run_json(view: &RunView<'_>) -> String {
         tests: Vec<RunTest<'a>>,
         summary: Counts,
         strategy: &'a StrategyView,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ranking: Option<&'a RankingView>,
         process_failures: &'a [ProcessFailureView],
         interrupted: bool,
         notes: &'a [String],
@@ -94,6 +96,7 @@ pub fn run_json(view: &RunView<'_>) -> String {
         tests: view.plan.tests.iter().map(run_test).collect(),
         summary: view.counts,
         strategy: view.strategy,
+        ranking: view.ranking,
         process_failures: view.process_failures,
         interrupted: view.interrupted,
         notes: view.notes,

@@ -236,6 +236,7 @@ mod tests {
         let view = RunView {
             plan: &Plan { tests: vec![test] },
             strategy: &crate::view::StrategyView { name: "s-star", because: String::new() },
+            ranking: None,
             results: &BTreeMap::from([(id, result)]),
             process_failures: &[],
             notes: &[],

@@ -20,8 +20,8 @@ pub use history::{
 pub use json::{affected_json, document, plan_json, run_json, why_json};
 pub use junit::junit_xml;
 pub use table::Table;
-pub use text::{evidence_text, failures_text, plan_text, seconds, summary_text, why_text};
+pub use text::{evidence_text, failures_text, left_out_text, plan_text, seconds, summary_text, why_text};
 pub use view::{
-    AffectedView, CaseView, Counts, InputKind, InputView, Phase, ProcessFailureView, ResultView, RunView,
-    StrategyView, WhyView,
+    AffectedView, CaseView, Counts, InputKind, InputView, Phase, ProcessFailureView, RankingView, ResultView,
+    RunView, StrategyView, WhyView,
 };

@@ -7,12 +7,14 @@ use std::fmt::Write;
 use fewer_core::{Decision, Plan, PlannedTest, Reason, RecordedOutcome, TestId, Verdict};
 
 use crate::style::{Tone, paint};
-use crate::view::{Counts, ResultView, RunView, WhyView};
+use crate::view::{Counts, RankingView, ResultView, RunView, WhyView};
 
 /// How many lines of a failing test's output are shown; the rest is one `fewer why` away.
 const OUTPUT_LINES: usize = 60;
 /// How many changed elements an explanation names.
 const CHANGES_NAMED: usize = 10;
+/// How many tests that were left out are listed, unless all are wanted.
+const LEFT_OUT_LISTED: usize = 50;
 
 /// Every test that would run, with its reason, sorted.
 pub fn plan_text(plan: &Plan) -> String {
@@ -104,6 +106,28 @@ pub fn summary_text(view: &RunView<'_>) -> String {
     text.push('\n');
     if view.interrupted {
         let _ = writeln!(text, "interrupted: what had ended is recorded, run again for the rest");
+    }
+    text
+}
+
+/// What a ranking left out, so that nobody takes the run for a safe one; empty where that is nothing.
+pub fn left_out_text(ranking: &RankingView, lists_all: bool) -> String {
+    let (all, left_out) = (ranking.order.len(), &ranking.left_out);
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let (tests, were, them) =
+        if left_out.len() == 1 { ("test", "was", "it") } else { ("tests", "were", "them") };
+    let warning = format!("{} {tests} that may have changed {were} not run, by budget", left_out.len());
+    let mut text = format!("{}; `fewer run` without a budget runs {them}:\n", paint(Tone::Warning, &warning));
+    let listed = if lists_all { left_out.len() } else { LEFT_OUT_LISTED };
+    let first = all - left_out.len() + 1;
+    for (rank, test) in (first..).zip(left_out).take(listed) {
+        let mark = paint(Tone::Faint, &format!("not run, by budget: ranked {rank} of {all}"));
+        let _ = writeln!(text, "  {test}  {mark}");
+    }
+    if left_out.len() > listed {
+        let _ = writeln!(text, "  and {} more: -v lists all", left_out.len() - listed);
     }
     text
 }

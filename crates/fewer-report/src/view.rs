@@ -21,10 +21,27 @@ impl fmt::Display for StrategyView {
     }
 }
 
+/// In which order selected tests came, and which of them were left out for that.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RankingView {
+    /// Example: `author-count`.
+    pub algorithm: &'static str,
+    pub window_h: Option<u32>,
+    pub milestone_h: Option<u32>,
+    /// Why this one, in words.
+    pub because: String,
+    /// Every selected test, the one most likely to change first.
+    pub order: Vec<TestId>,
+    /// The end of it: tests that may have changed and were not run.
+    pub left_out: Vec<TestId>,
+}
+
 /// A finished (or interrupted) run.
 pub struct RunView<'a> {
     pub plan: &'a Plan,
     pub strategy: &'a StrategyView,
+    /// Where tests were ranked.
+    pub ranking: Option<&'a RankingView>,
     /// The tests that have an outcome of this run.
     pub results: &'a BTreeMap<TestId, ResultView>,
     pub process_failures: &'a [ProcessFailureView],

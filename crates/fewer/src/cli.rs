@@ -14,7 +14,8 @@ use crate::commands::reduce::ReduceCommand;
 use crate::settings::parse_time;
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 all green (run or reused), 1 a test failed, 2 wrong usage or set-up, 3 the build failed, 130 Ctrl-C.
+Exit codes: 0 all green (run or reused), 1 a test failed, 2 wrong usage or set-up, 3 the build failed,
+4 nothing failed but tests that may have changed were not run, by budget, 130 Ctrl-C.
 Data goes to standard output, everything else to standard error. State lives in .fewer/; fewer.toml is optional.";
 
 /// Run only the tests whose result can have changed, and prove why the rest were skipped.
@@ -144,6 +145,27 @@ pub struct ReducedOptions {
     pub reduced: Option<PathBuf>,
 }
 
+/// Running less than what is selected, or the most interesting first.
+#[derive(Args, Debug)]
+pub struct RankingOptions {
+    /// Of the selected tests run those most likely to change that fit into this time (90s, 10m); not safe
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub budget: Option<Duration>,
+    /// Leave out this share of the selected tests, those least likely to change (50%); not safe
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub skip: Option<f64>,
+    /// Begin with the tests most likely to change
+    #[arg(long)]
+    pub order: bool,
+}
+
+impl RankingOptions {
+    /// Whether the user asked for anything of it.
+    pub fn is_given(&self) -> bool {
+        self.budget.is_some() || self.skip.is_some() || self.order
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct RunOptions {
     #[command(flatten)]
@@ -156,6 +178,8 @@ pub struct RunOptions {
     pub java: JavaOptions,
     #[command(flatten)]
     pub reduced: ReducedOptions,
+    #[command(flatten)]
+    pub ranking: RankingOptions,
     /// Run every test, whatever is recorded
     #[arg(long)]
     pub all: bool,
@@ -454,4 +478,11 @@ pub struct ManOptions {
     /// Write the page of every command into this directory instead
     #[arg(long = "directory", value_name = "DIR")]
     pub pages: Option<PathBuf>,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+    number
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or_else(|| format!("'{text}' is not a share: give something between 0% and 100%"))
 }

@@ -42,13 +42,25 @@ pub struct Execution {
 pub struct Wishes {
     pub jobs: Option<NonZeroUsize>,
     pub timeout: Option<Duration>,
+    /// By test, from 0, which are to begin first; empty where that does not matter.
+    pub ranks: BTreeMap<TestId, usize>,
+}
+
+impl Wishes {
+    /// How many test processes run at a time.
+    pub fn workers(&self, session: &Session<'_>) -> NonZeroUsize {
+        self.jobs.or(session.project.settings.jobs).unwrap_or(RunOptions::default().workers)
+    }
 }
 
 /// Runs what the plan selects, in the run given.
 pub fn execute(session: &Session<'_>, current: &Current, run: RunId, wishes: &Wishes) -> Execution {
     let _phase = session.timings.phase("run tests");
     let options = options(session, wishes);
-    let work = Work::of(current, options.workers);
+    let mut work = Work::of(current, options.workers, &wishes.ranks);
+    if !wishes.ranks.is_empty() {
+        work.bring_into_order(current, &wishes.ranks);
+    }
     let recorder = Recorder::new(session.shared_store(), run, current);
     let mut watcher = Watcher {
         session,
@@ -85,7 +97,7 @@ fn options(session: &Session<'_>, wishes: &Wishes) -> RunOptions {
     let settings = &session.project.settings;
     let defaults = RunOptions::default();
     RunOptions {
-        workers: wishes.jobs.or(settings.jobs).unwrap_or(defaults.workers),
+        workers: wishes.workers(session),
         test_timeout: wishes.timeout.or(settings.test_timeout).unwrap_or(defaults.test_timeout),
         run_disabled: false,
         cancel: session.cancel.clone(),
@@ -167,18 +179,19 @@ struct Work {
 }
 
 impl Work {
-    fn of(current: &Current, workers: NonZeroUsize) -> Work {
+    fn of(current: &Current, workers: NonZeroUsize, ranks: &BTreeMap<TestId, usize>) -> Work {
         let classes = current.java.as_ref().map(|java| java.work(&current.plan));
-        let mut selections: BTreeMap<usize, Vec<(usize, SelectedTest)>> = BTreeMap::new();
+        let mut selections: BTreeMap<usize, Vec<((usize, usize), SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
+        let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
         for test in current.plan.with(Decision::Run) {
             let expected = test.expected_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             match current.starters.get(&test.id) {
                 Some(Starter::GoogleTest { program, order }) => selections
                     .entry(*program)
                     .or_default()
-                    .push((*order, SelectedTest::new(&test.id.name, expected))),
+                    .push(((rank(&test.id), *order), SelectedTest::new(&test.id.name, expected))),
                 Some(Starter::Whole(program) | Starter::Libtest(program)) => {
                     commands.push(Job::Command(CommandTest {
                         test: test.id.clone(),
@@ -197,7 +210,7 @@ impl Work {
         let selections = selections
             .into_iter()
             .map(|(program, mut tests)| {
-                tests.sort_by_key(|(order, _)| *order);
+                tests.sort_by_key(|(place, _)| *place);
                 let tests = tests.into_iter().map(|(_, test)| test).collect();
                 Selection { program: programs[program].clone(), tests }
             })
@@ -205,6 +218,39 @@ impl Work {
         let mut jobs: Vec<Job> = plan_shards(selections, workers).into_iter().map(Job::Shard).collect();
         jobs.extend(commands);
         Work { jobs, entries, classes: classes.unwrap_or_default() }
+    }
+
+    /// What holds the test that is ranked first begins first. A program runs the tests of one process in its own order,
+    /// and so do ctest, Maven and Gradle.
+    fn bring_into_order(&mut self, current: &Current, ranks: &BTreeMap<TestId, usize>) {
+        let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
+        let listed = |target: &str, name: &str| match current.starters.get(&TestId::new(target, name)) {
+            Some(Starter::GoogleTest { order, .. }) => *order,
+            Some(Starter::Whole(_) | Starter::Libtest(_) | Starter::Ctest(_)) | None => usize::MAX,
+        };
+        self.jobs.sort_by_cached_key(|job| match job {
+            Job::Shard(shard) => {
+                let tests = shard.tests.iter().map(|name| TestId::new(&shard.program.target, name));
+                tests.map(|test| rank(&test)).min().unwrap_or(usize::MAX)
+            }
+            Job::Command(command) => rank(&command.test),
+        });
+        for job in &mut self.jobs {
+            match job {
+                Job::Shard(shard) => {
+                    let target = &shard.program.target;
+                    shard.tests.sort_by_cached_key(|name| listed(target, name));
+                }
+                Job::Command(_) => {}
+            }
+        }
+        self.entries.sort_by_key(|entry| rank(&entry.test));
+        for module in &mut self.classes {
+            module.selected.sort_by_key(|class| rank(&class.test));
+        }
+        let first =
+            |module: &ModuleTests| module.selected.first().map_or(usize::MAX, |class| rank(&class.test));
+        self.classes.sort_by_key(first);
     }
 }
 

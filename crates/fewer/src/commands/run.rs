@@ -1,12 +1,14 @@
 //! `fewer run`: build, analyse, select, run, record, summarise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use anyhow::Context;
 use fewer_console::{Console, ExitCode, Verbosity};
 use fewer_core::{Decision, Plan, Reason, TestId, Verdict};
-use fewer_report::{Counts, RunView, failures_text, junit_xml, plan_text, run_json, summary_text};
+use fewer_report::{
+    Counts, RunView, failures_text, junit_xml, left_out_text, plan_text, run_json, summary_text,
+};
 use fewer_store::{RunInfo, StateId};
 
 use crate::change::{self, Since};
@@ -16,6 +18,7 @@ use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
 use crate::history::{Foretold, Request, foretell_head};
 use crate::names::readable_plan;
+use crate::ranking::{self, LEFT_OUT_KIND, Ranking, left_out_part};
 use crate::session::Session;
 use crate::state::machine;
 
@@ -35,6 +38,11 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     };
     explain(&session, &mut current, options);
     let reduction = reduce::leave_out(&session, &options.reduced, &mut current.plan)?;
+    let mut wishes = Wishes { jobs: options.jobs, timeout: options.timeout, ranks: BTreeMap::new() };
+    let ranking = ranking::apply(&session, &options.ranking, wishes.workers(&session), &mut current)?;
+    if let Some(ranking) = &ranking {
+        wishes.ranks = ranking.ranks.clone();
+    }
     if options.history.is_given() {
         console.note(&current.strategy.to_string());
     }
@@ -45,11 +53,15 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     if console.is_verbose() {
         console.say(plan_text(&readable_plan(&current.plan)).trim_end());
     }
-    let wishes = Wishes { jobs: options.jobs, timeout: options.timeout };
     let before = session.store().latest_state()?.map(|state| state.id);
     let (current, execution) = record_and_execute(&session, *current, &wishes)?;
     let code = exit_code(&current, &execution);
-    let reported = Reported { current: &current, execution: &execution, reduction: reduction.as_ref() };
+    let reported = Reported {
+        current: &current,
+        execution: &execution,
+        reduction: reduction.as_ref(),
+        ranking: ranking.as_ref(),
+    };
     report(&session, &reported, before, options)?;
     if let Some(problem) = execution.problem {
         return Err(anyhow::Error::new(problem).context("not every outcome could be recorded"));
@@ -92,7 +104,10 @@ fn record_and_execute(
     let run = {
         let _phase = session.timings.phase("record the state");
         let store = session.store();
-        let manifest = std::mem::take(&mut current.manifest);
+        let mut manifest = std::mem::take(&mut current.manifest);
+        if let Some((key, tests)) = left_out_part(&current.plan) {
+            manifest.keep(LEFT_OUT_KIND, "", key, tests);
+        }
         let state = manifest
             .record(&store, &current.state, current.snapshot.clone())
             .context("cannot record the state that the tests run in")?;
@@ -118,6 +133,8 @@ fn exit_code(current: &Current, execution: &Execution) -> ExitCode {
         ExitCode::TestFailed
     } else if current.incomplete.is_some() {
         ExitCode::Setup
+    } else if current.plan.tests.iter().any(|test| matches!(test.reason, Reason::Budget { .. })) {
+        ExitCode::LeftOut
     } else {
         ExitCode::Green
     }
@@ -128,6 +145,7 @@ struct Reported<'r> {
     current: &'r Current,
     execution: &'r Execution,
     reduction: Option<&'r Leaving>,
+    ranking: Option<&'r Ranking>,
 }
 
 fn report(
@@ -136,7 +154,7 @@ fn report(
     before: Option<StateId>,
     options: &RunOptions,
 ) -> anyhow::Result<()> {
-    let Reported { current, execution, reduction } = *reported;
+    let Reported { current, execution, reduction, ranking } = *reported;
     let mut notes = current.notes.clone();
     notes.extend(execution.notes.iter().cloned());
     execution.notes.iter().for_each(|note| session.console.note(note));
@@ -145,6 +163,7 @@ fn report(
     let view = RunView {
         plan: &current.plan,
         strategy: &current.strategy,
+        ranking: ranking.map(|ranking| &ranking.view),
         results: &execution.results,
         process_failures: &execution.process_failures,
         notes: &notes,
@@ -157,15 +176,19 @@ fn report(
     if let Some(path) = &options.junit {
         fs::write(path, junit_xml(&view)).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    // The summary calls disabled what is left out; a reduced suite speaks for itself.
+    // The summary calls disabled what is left out; a reduced suite and a budget speak for themselves.
     let redundant = reduction.map_or(0, |reduction| reduction.left_out);
-    let counts = Counts { left_out: view.counts.left_out - redundant, ..view.counts };
+    let over_budget = ranking.map_or(0, |ranking| ranking.view.left_out.len());
+    let counts = Counts { left_out: view.counts.left_out - redundant - over_budget, ..view.counts };
     let shown = RunView { plan: &plan, notes: &notes, timings: &timings, counts, ..view };
     let mut text = failures_text(&shown);
     if session.console.verbosity() > Verbosity::Quiet {
         text.push_str(&summary_text(&shown));
         text.push_str(&reduction.map_or_else(String::new, Leaving::text));
         text.push_str(&hint(&shown));
+    }
+    if let Some(ranking) = ranking {
+        text.push_str(&left_out_text(&ranking.view, session.console.is_verbose()));
     }
     match options.format {
         Format::Text => session.console.data(&text),
@@ -251,7 +274,8 @@ fn saved_s(plan: &Plan) -> f64 {
         | Reason::Selected { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
-        | Reason::Redundant { .. } => None,
+        | Reason::Redundant { .. }
+        | Reason::Budget { .. } => None,
     });
     durations.sum()
 }

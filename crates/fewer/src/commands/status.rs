@@ -5,8 +5,10 @@ use std::fmt::Write;
 use fewer_console::{Console, ExitCode};
 use fewer_report::{Table, document};
 use fewer_store::{RunStatus, Status};
+use serde::Serialize;
 
 use crate::cli::{Format, FormatOptions, Global};
+use crate::ranking::left_out_of;
 use crate::session::Session;
 
 /// How many flaky tests are listed for people.
@@ -14,19 +16,33 @@ const FLAKY_LISTED: usize = 20;
 
 pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    let status = {
+    let view = {
         let _phase = session.timings.phase("read the records");
-        session.store().status()?
+        let store = session.store();
+        let status = store.status()?;
+        let state = status.last_run.as_ref().and_then(|run| run.state);
+        let left_out = state.map(|state| left_out_of(&store, state)).transpose()?;
+        StatusView { status, left_out_of_last_run: left_out.unwrap_or(0) }
     };
     console.data(&match options.format {
-        Format::Json => document("fewer-status/1", &status),
-        Format::Text => text(&status),
+        Format::Json => document("fewer-status/1", &view),
+        Format::Text => text(&view),
     })?;
     session.finish();
     Ok(ExitCode::Green)
 }
 
-fn text(status: &Status) -> String {
+/// `fewer-status/1`.
+#[derive(Serialize)]
+struct StatusView {
+    #[serde(flatten)]
+    status: Status,
+    /// How many tests that may have changed the last run left out, by budget or as redundant.
+    left_out_of_last_run: usize,
+}
+
+fn text(view: &StatusView) -> String {
+    let StatusView { status, left_out_of_last_run } = view;
     let mut table = Table::new(&[false, true]);
     for (name, count) in [
         ("states", status.states),
@@ -40,7 +56,7 @@ fn text(status: &Status) -> String {
     table.row(["size".to_string(), bytes(status.bytes)]);
     let mut text = table.text();
     match &status.last_run {
-        Some(run) => last_run(&mut text, run),
+        Some(run) => last_run(&mut text, run, *left_out_of_last_run),
         None => text.push_str("\nnothing has run yet: `fewer run` begins\n"),
     }
     if !status.flaky.is_empty() {
@@ -62,7 +78,7 @@ fn text(status: &Status) -> String {
     text
 }
 
-fn last_run(text: &mut String, run: &RunStatus) {
+fn last_run(text: &mut String, run: &RunStatus, left_out: usize) {
     let commit = match (&run.commit, run.dirty) {
         (Some(commit), false) => commit.clone(),
         (Some(commit), true) => format!("{commit} with local changes"),
@@ -84,6 +100,9 @@ fn last_run(text: &mut String, run: &RunStatus) {
         ("outcomes", if verdicts.is_empty() { "none".to_string() } else { verdicts.join(", ") }),
     ] {
         let _ = writeln!(text, "  {name:<9} {value}");
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "  {:<9} {left_out} that may have changed; `fewer run` runs them", "not run");
     }
 }
 

@@ -71,7 +71,8 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
-        | Reason::Redundant { .. } => None,
+        | Reason::Redundant { .. }
+        | Reason::Budget { .. } => None,
     };
     let (path, changed): (&[String], &[ElementChange]) = match explanation {
         Some(Explanation { path, changed }) => (path, changed),
@@ -98,6 +99,7 @@ fn last_failure(reason: &Reason) -> Option<&RecordedOutcome> {
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
-        | Reason::Redundant { .. } => None,
+        | Reason::Redundant { .. }
+        | Reason::Budget { .. } => None,
     }
 }

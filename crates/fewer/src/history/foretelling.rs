@@ -252,7 +252,7 @@ fn by_affected_sets(
 ) -> Result<Foretold, String> {
     let words = |error: HistoryError| error.to_string();
     let parents = ground.indices(&step.parents).map_err(words)?;
-    let records = RecordedCommits::new(store, &ground.repository, &ground.history);
+    let records = RecordedCommits::tested(store, &ground.repository, &ground.history);
     let mut history = history::History::new(ground.history.graph(), &ground.dominators, &records);
     let (selection, cause) = s0(ground, &mut history, step, &parents, None).map_err(words)?;
     let mut notes = vec![

@@ -16,6 +16,7 @@ use fewer_store::{StateId, Store};
 use crate::data_files;
 use crate::names::split;
 use crate::provenance::{PROVENANCE_KIND, Provenance};
+use crate::ranking::LEFT_OUT_KIND;
 use crate::record::{has_java, provenance_of, rebuild};
 
 /// The recorded commits of a history.
@@ -23,6 +24,8 @@ pub struct RecordedCommits<'a> {
     store: &'a Store,
     repository: &'a Repository,
     history: &'a History,
+    /// Whether a state counts only if its run left out no test that may have changed.
+    only_whole: bool,
     states: RefCell<HashMap<CommitIndex, Option<RecordedCommit>>>,
     graphs: HashMap<CommitIndex, Option<Arc<RecordedGraph>>>,
     /// How tests were started, in every state whose graph was asked for.
@@ -41,10 +44,17 @@ impl<'a> RecordedCommits<'a> {
             store,
             repository,
             history,
+            only_whole: false,
             states: RefCell::default(),
             graphs: HashMap::new(),
             circumstances: HashMap::new(),
         }
+    }
+
+    /// For a strategy that takes a recorded commit for tested, whatever outcomes there are: states whose run left
+    /// tests out do not count.
+    pub fn tested(store: &'a Store, repository: &'a Repository, history: &'a History) -> RecordedCommits<'a> {
+        RecordedCommits { only_whole: true, ..RecordedCommits::new(store, repository, history) }
     }
 
     /// Every graph that was asked for.
@@ -78,8 +88,9 @@ impl<'a> RecordedCommits<'a> {
         let commit = self.history.hash(commit).to_string();
         self.store.clean_states_of_commit(&commit).ok()?.into_iter().find_map(|info| {
             let state = self.store.state(info.id).ok()?;
-            let is_of_commit = state.manifest.iter().any(|entry| entry.kind == PROVENANCE_KIND);
-            is_of_commit.then(|| RecordedCommit { id: info.id, snapshot: Arc::new(state.snapshot) })
+            let has = |kind: &str| state.manifest.iter().any(|entry| entry.kind == kind);
+            let counts = has(PROVENANCE_KIND) && !(self.only_whole && has(LEFT_OUT_KIND));
+            counts.then(|| RecordedCommit { id: info.id, snapshot: Arc::new(state.snapshot) })
         })
     }
 

@@ -167,7 +167,14 @@ fn select(
     snapshot: &Snapshot,
 ) -> Result<(Selection, String), HistoryError> {
     let parents = ground.indices(&step.parents)?;
-    let records = RecordedCommits::new(store, &ground.repository, &ground.history);
+    let records = match strategy {
+        StrategyName::S0 => RecordedCommits::tested(store, &ground.repository, &ground.history),
+        StrategyName::Auto
+        | StrategyName::SStar
+        | StrategyName::Predict
+        | StrategyName::S1
+        | StrategyName::Sk => RecordedCommits::new(store, &ground.repository, &ground.history),
+    };
     let mut history = history::History::new(ground.history.graph(), &ground.dominators, &records);
     if strategy == StrategyName::S0 {
         return s0(ground, &mut history, step, &parents, Some(snapshot));
