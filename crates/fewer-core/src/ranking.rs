@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Reason, TestRecord};
+use crate::plan::{Plan, PlannedTest, Reason, TestRecord};
 use crate::test_id::TestId;
 
 /// The format of [`RankingRecord`].
@@ -288,18 +288,20 @@ pub fn median(known: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 impl Plan {
-    /// Leaves out the tests behind the first `kept` of a ranking. They may have changed: nothing is known of them, and
-    /// a plan without a limit selects them again.
-    pub fn keep_first(&mut self, ranked: &[Contender], kept: usize, rule: &RankingRule) {
-        let out: BTreeMap<&TestId, usize> = ranked
-            .iter()
-            .enumerate()
-            .skip(kept)
-            .map(|(place, contender)| (&contender.id, place + 1))
-            .collect();
+    /// Leaves out the tests behind the first `kept` of a ranking; `words` tells why a test would run. They may have
+    /// changed: nothing is known of them, and a plan without a limit selects them again.
+    pub fn keep_first(
+        &mut self,
+        ranked: &[Contender],
+        kept: usize,
+        rule: &RankingRule,
+        words: impl Fn(&PlannedTest) -> String,
+    ) {
+        let behind = ranked.iter().enumerate().skip(kept);
+        let behind: BTreeMap<&TestId, usize> = behind.map(|(place, one)| (&one.id, place + 1)).collect();
         for test in &mut self.tests {
-            if let Some(&rank) = out.get(&test.id) {
-                let (of, by, selected) = (ranked.len(), rule.to_string(), test.reason.to_string());
+            if let Some(&rank) = behind.get(&test.id) {
+                let (of, by, selected) = (ranked.len(), rule.to_string(), words(test));
                 test.reason = Reason::Budget { rank, of, by, selected };
                 test.decision = test.reason.decision();
             }

@@ -19,6 +19,7 @@ use fewer_store::{StateId, Store};
 
 use crate::cli::RankingOptions;
 use crate::current::Current;
+use crate::names::readable_test;
 use crate::session::Session;
 use crate::sightings::{self, Seen};
 
@@ -31,9 +32,14 @@ const LEFT_OUT: Domain = Domain::new("state.left-out");
 
 /// The selected tests, ranked.
 pub struct Ranking {
-    /// By test, from 0: the first is most likely to change.
-    pub ranks: BTreeMap<TestId, usize>,
     pub view: RankingView,
+}
+
+impl Ranking {
+    /// By test, from 0: the first is most likely to change.
+    pub fn ranks(&self) -> BTreeMap<TestId, usize> {
+        self.view.order.iter().cloned().zip(0..).collect()
+    }
 }
 
 /// Ranks the selected tests and leaves out what is not wanted, if anything of that was asked for.
@@ -60,7 +66,7 @@ pub fn apply(
         );
     }
     let kept = limit.kept(&ranked, guess_s);
-    current.plan.keep_first(&ranked, kept, &rule);
+    current.plan.keep_first(&ranked, kept, &rule, |test| readable_test(test).reason.to_string());
     let order: Vec<TestId> = ranked.into_iter().map(|contender| contender.id).collect();
     let view = RankingView {
         algorithm: rule.algorithm.word(),
@@ -68,10 +74,9 @@ pub fn apply(
         milestone_h: rule.milestone_h,
         because,
         left_out: order[kept..].to_vec(),
-        order: order.clone(),
+        order,
     };
-    let ranks = order.into_iter().zip(0..).collect();
-    Ok(Some(Ranking { ranks, view }))
+    Ok(Some(Ranking { view }))
 }
 
 /// The tests that a plan leaves out although they may have changed, as a part of the state: its key and content.

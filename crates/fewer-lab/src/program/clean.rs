@@ -6,6 +6,7 @@ use fewer_lab::records::History;
 
 use super::meter::Meter;
 use super::options::CleanOptions;
+use super::ranking::pass_on_source;
 use super::{conclude, engine, text_of};
 
 pub fn execute(console: &Console, options: &CleanOptions) -> anyhow::Result<ExitCode> {
@@ -16,6 +17,7 @@ pub fn execute(console: &Console, options: &CleanOptions) -> anyhow::Result<Exit
     let meter = Meter::new(console)?;
     let cleaned = meter.concluded(clean(&history, &options.output, &how, &meter));
     let report = conclude(console, &options.engine, &engine, cleaned)?;
+    pass_on_source(&options.history, &options.output)?;
     let table = report.sources.table();
     console.data(&match options.format {
         TableFormat::Table => format!(

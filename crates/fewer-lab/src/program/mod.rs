@@ -10,6 +10,7 @@ mod label;
 mod meter;
 mod options;
 mod plots;
+mod ranking;
 mod rows;
 mod run;
 mod store;

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::meter::Meter;
 use super::options::{EngineName, RunOptions};
+use super::ranking::keep_best;
 use super::{conclude, engine, plots, text_of};
 
 /// `fewer-simulate-run/1`.
@@ -58,6 +59,7 @@ pub fn execute(console: &Console, options: &RunOptions) -> anyhow::Result<ExitCo
     std::fs::write(staging.path().join("run.json"), &document)?;
     staging.publish()?;
     view.notes.iter().for_each(|note| console.note(note));
+    keep_best(console, &options.history, &experiment, &view.summary)?;
     let summary = tables.iter().find(|table| table.name == "summary").expect("there is a summary");
     console.data(&match options.format {
         TableFormat::Table => text(&view, summary, options),

@@ -14,9 +14,10 @@ use fewer_store::{StateInfo, Store};
 use super::git_commits::GitCommits;
 use super::import::{bring_in, tell};
 use super::options::StoreOptions;
+use super::ranking::note_source;
 
 /// Where `fewer` keeps its records, below a project's directory.
-const DIRECTORY: &str = ".fewer";
+pub const DIRECTORY: &str = ".fewer";
 
 pub fn execute(console: &Console, options: &StoreOptions) -> anyhow::Result<ExitCode> {
     let root = project()?;
@@ -46,7 +47,11 @@ pub fn execute(console: &Console, options: &StoreOptions) -> anyhow::Result<Exit
     });
     match problem {
         Some(error) => Err(error),
-        None => tell(console, &imported?, &options.output, options.format),
+        None => {
+            let imported = imported?;
+            note_source(&options.output, &root)?;
+            tell(console, &imported, &options.output, options.format)
+        }
     }
 }
 

@@ -4,11 +4,8 @@
 //! Directories of all modified files form one tree; a commit is a few nodes of it, a target is the deepest node that
 //! it shares with the tree, and the common prefix is found by climbing.
 
+use fewer_core::ranking::{DIRECTORY_SCALE, directories_of_file, directories_of_target};
 use rustc_hash::FxHashMap;
-
-/// Scores are scaled so that different fractions stay different and ordered: with paths of less than 2^15
-/// directories two of them differ by more than 2^-30.
-const SCALE: u64 = 1 << 31;
 
 /// The tree of directories and, by commit, where its files are.
 #[derive(Debug)]
@@ -73,7 +70,7 @@ impl Directories {
         self.places = pairs.into_iter().map(|(_, node)| node).collect();
     }
 
-    /// Where a target is. Its directories are those of its path: `//a/b:c` is in a, b; `a/b/c_test::Suite.Name` too.
+    /// Where a target is.
     pub fn target(&self, name: &str) -> TargetDirectory {
         let mut place = TargetDirectory { node: 0, depth: 0 };
         for directory in directories_of_target(name) {
@@ -105,7 +102,7 @@ impl Directories {
                 b = of_b.parent;
             }
         }
-        (u64::from(self.nodes[a as usize].depth) * SCALE).checked_div(all).unwrap_or(0) as u32
+        (u64::from(self.nodes[a as usize].depth) * DIRECTORY_SCALE).checked_div(all).unwrap_or(0) as u32
     }
 
     /// The directory of a file.
@@ -122,25 +119,6 @@ impl Directories {
         }
         node
     }
-}
-
-fn directories_of_file(path: &str) -> impl Iterator<Item = &str> {
-    components(path.rsplit_once('/').map_or("", |(directories, _)| directories))
-}
-
-fn directories_of_target(name: &str) -> impl Iterator<Item = &str> {
-    components(match (name.strip_prefix("//"), name.split_once("::")) {
-        // A label of Bazel or Buck: the package is a directory.
-        (Some(label), _) => label.split_once(':').map_or(label, |(package, _)| package),
-        (None, parts) => {
-            let path = parts.map_or(name, |(path, _)| path);
-            path.rsplit_once('/').map_or("", |(directories, _)| directories)
-        }
-    })
-}
-
-fn components(directories: &str) -> impl Iterator<Item = &str> {
-    directories.split('/').filter(|component| !component.is_empty() && *component != ".")
 }
 
 #[cfg(test)]
@@ -162,7 +140,10 @@ mod tests {
     fn check(target: &str, files: &[&str], expected: f64) {
         let directories = Directories::of(files.iter().map(|file| (3, *file)));
         let score = directories.score(&directories.target(target), 3);
-        assert!((f64::from(score) / SCALE as f64 - expected).abs() < 1e-9, "{target} {files:?}: {score}");
+        assert!(
+            (f64::from(score) / DIRECTORY_SCALE as f64 - expected).abs() < 1e-9,
+            "{target} {files:?}: {score}"
+        );
     }
 
     #[test]

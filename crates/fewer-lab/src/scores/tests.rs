@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use fewer_core::ranking::{self, RankingAlgorithm, RankingRule, Sighting, shared_directories};
 use proptest::prelude::*;
 
 use super::*;
@@ -43,6 +44,13 @@ impl Sample {
             outcomes: &self.outcomes,
             pre_submit: &self.pre_submit,
         }
+    }
+
+    /// The same as `fewer run` sees it.
+    fn sightings(&self) -> Vec<Sighting> {
+        let passed = |outcome: Outcome| outcome.is_known().then_some(outcome == Outcome::Pass);
+        let rows = self.times.iter().zip(&self.authors).zip(&self.outcomes);
+        rows.map(|((&time, &author), &outcome)| Sighting { time, author, passed: passed(outcome) }).collect()
     }
 
     fn scores(&self, directories: &Directories) -> Vec<Vec<u32>> {
@@ -93,8 +101,11 @@ impl Sample {
     }
 }
 
+/// Modified files by position.
+const FILES: [(u32, &str); 5] = [(0, "a/b/x"), (2, "a/c/x"), (4, "q/x"), (6, "a/b/x"), (8, "a/x")];
+
 fn some_directories() -> Directories {
-    Directories::of([(0, "a/b/x"), (2, "a/c/x"), (4, "q/x"), (6, "a/b/x"), (8, "a/x")].into_iter())
+    Directories::of(FILES.into_iter())
 }
 
 fn histories() -> impl Strategy<Value = Vec<(i64, u32, u8, u8)>> {
@@ -122,6 +133,32 @@ proptest! {
         for (all, some) in all.iter().zip(&some) {
             let picked: Vec<u32> = wanted.iter().map(|&row| all[row as usize]).collect();
             prop_assert_eq!(&picked, some);
+        }
+    }
+
+    #[test]
+    fn fewer_run_ranks_by_the_same_scores(rows in histories()) {
+        let (sample, directories) = (Sample::of(&rows), some_directories());
+        let sightings = sample.sightings();
+        for (configuration, column) in Experiment::default().scored().iter().zip(sample.scores(&directories)) {
+            let Some(algorithm) = RankingAlgorithm::from_word(configuration.algorithm.word()) else { continue };
+            let hours = |length: Option<Hours>| length.map(|hours| hours.0);
+            let (window_h, milestone_h) = (hours(configuration.window), hours(configuration.milestone));
+            let rule = RankingRule { algorithm, window_h, milestone_h };
+            let ranked: Vec<u32> = (0..rows.len())
+                .map(|row| match algorithm {
+                    RankingAlgorithm::SharedDirectories => {
+                        let position = sample.positions[row];
+                        let files = FILES.iter().filter(|(at, _)| *at == position).map(|(_, path)| *path);
+                        shared_directories("a/b/t", files)
+                    }
+                    RankingAlgorithm::TransitionCount
+                    | RankingAlgorithm::AffectedCount
+                    | RankingAlgorithm::AuthorCount => ranking::score(&rule, &sightings, sample.times[row]),
+                })
+                .collect();
+            prop_assert!(rule.is_whole());
+            prop_assert_eq!(column, ranked, "{}", configuration);
         }
     }
 

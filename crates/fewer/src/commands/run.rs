@@ -37,22 +37,13 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         Prepared::Ready(current) => current,
     };
     explain(&session, &mut current, options);
+    let foretold = foretold.map(|foretold| comparison(&foretold, &current.plan));
+    current.notes.extend(foretold);
     let reduction = reduce::leave_out(&session, &options.reduced, &mut current.plan)?;
     let mut wishes = Wishes { jobs: options.jobs, timeout: options.timeout, ranks: BTreeMap::new() };
     let ranking = ranking::apply(&session, &options.ranking, wishes.workers(&session), &mut current)?;
-    if let Some(ranking) = &ranking {
-        wishes.ranks = ranking.ranks.clone();
-    }
-    if options.history.is_given() {
-        console.note(&current.strategy.to_string());
-    }
-    current.notes.extend(foretold.map(|foretold| comparison(&foretold, &current.plan)));
-    for note in &current.notes {
-        console.note(note);
-    }
-    if console.is_verbose() {
-        console.say(plan_text(&readable_plan(&current.plan)).trim_end());
-    }
+    wishes.ranks = ranking.as_ref().map_or_else(BTreeMap::new, Ranking::ranks);
+    announce(console, &current, options);
     let before = session.store().latest_state()?.map(|state| state.id);
     let (current, execution) = record_and_execute(&session, *current, &wishes)?;
     let code = exit_code(&current, &execution);
@@ -68,6 +59,19 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     }
     session.finish();
     Ok(code)
+}
+
+/// What people are told before the tests run.
+fn announce(console: &Console, current: &Current, options: &RunOptions) {
+    if options.history.is_given() {
+        console.note(&current.strategy.to_string());
+    }
+    for note in &current.notes {
+        console.note(note);
+    }
+    if console.is_verbose() {
+        console.say(plan_text(&readable_plan(&current.plan)).trim_end());
+    }
 }
 
 /// How a prediction made before the build compares with what the fingerprints decide after it.

@@ -46,6 +46,7 @@ fn shown(commits: &[CommitHash]) -> String {
 fn never_recorded(commit: CommitHash) -> String {
     let commit = short(commit);
     format!(
-        "commit {commit} was never recorded here; to record it: `git checkout {commit}`, build, `fewer run`"
+        "commit {commit} was never recorded here, or not all of its tests were run; to record it: \
+         `git checkout {commit}`, build, `fewer run`"
     )
 }

@@ -491,3 +491,32 @@ fn an_object_left_over_from_a_deleted_file_does_not_make_a_build_old() {
     assert_eq!(selected, NONE, "{said}");
     assert!(!said.contains("what is built is not what the sources say"), "{said}");
 }
+
+#[test]
+fn a_commit_whose_run_left_tests_out_is_not_taken_for_tested() {
+    let project = first_version();
+    project.git(&["checkout", "-q", "-b", "b1", "n1"]);
+    project.edit("src/m.cpp", "int first = ", "int first = 10 + ");
+    project.git(&["commit", "-q", "-a", "-m", "n2"]);
+    project.make();
+    project.fewer(&["run", "--skip", "100%"]).expect(4);
+    project.git(&["checkout", "-q", "master"]);
+    change(&project, "n7", "q", "first");
+    project.git(&["merge", "-q", "-m", "merge", "b1"]);
+    assert_everything(&project, &["--strategy", "s0"], &["not all of its tests were run"]);
+    project.make();
+    for strategy in ["s0", "s1", "sk", "s-star", "auto"] {
+        let selected = selected(&project, strategy);
+        assert!(
+            ["t1", "t4"].iter().all(|test| selected.contains(&test.to_string())),
+            "{strategy}: {selected:?}"
+        );
+    }
+    // Once they have run, the commit counts.
+    project.git(&["checkout", "-q", "b1"]);
+    project.make();
+    project.fewer(&["run"]).expect(0);
+    project.git(&["checkout", "-q", "master"]);
+    project.make();
+    assert_eq!(selected(&project, "s0"), NONE);
+}

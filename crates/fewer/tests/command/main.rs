@@ -1,6 +1,7 @@
 //! The real `fewer` on small real projects, built with the real tools in temporary copies.
 
 mod affected;
+mod budget;
 mod build_systems;
 mod documents;
 mod evidence;
