@@ -171,6 +171,9 @@ fn run_java(
     }
 }
 
+/// The rank of a test, and its number in the program's list.
+type Place = (usize, usize);
+
 /// The selected tests, in the form the runners take.
 struct Work {
     jobs: Vec<Job>,
@@ -181,7 +184,7 @@ struct Work {
 impl Work {
     fn of(current: &Current, workers: NonZeroUsize, ranks: &BTreeMap<TestId, usize>) -> Work {
         let classes = current.java.as_ref().map(|java| java.work(&current.plan));
-        let mut selections: BTreeMap<usize, Vec<((usize, usize), SelectedTest)>> = BTreeMap::new();
+        let mut selections: BTreeMap<usize, Vec<(Place, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
         let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
