@@ -126,6 +126,19 @@ impl Store {
             if found == 0 { Err(StoreErrorKind::UnknownRun(run)) } else { Ok(()) }
         })
     }
+
+    /// Whether some run on a state came to its end, with an outcome for every test that was due.
+    pub fn has_completed_run(&self, state: StateId) -> Result<bool, StoreError> {
+        self.read(|connection| {
+            let found = connection
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM run JOIN state ON state.id = run.state
+                     WHERE state.key = ? AND run.ending = ?)",
+                )?
+                .query_row(params![Key(state.0), RunEnd::Completed.word()], |row| row.get(0))?;
+            Ok(found)
+        })
+    }
 }
 
 /// The statements that record an outcome, prepared once.

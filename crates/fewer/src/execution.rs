@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fewer_console::Progress;
-use fewer_core::{Decision, Digest, Outcome, TestId, Verdict};
+use fewer_core::{Decision, Digest, Outcome, PlannedTest, TestId, Verdict};
 use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
@@ -36,6 +36,8 @@ pub struct Execution {
     pub notes: Vec<String>,
     /// Why outcomes could not be recorded.
     pub problem: Option<StoreError>,
+    /// Whether programs were rebuilt meanwhile, so that outcomes were not recorded.
+    pub was_overtaken: bool,
 }
 
 /// How the user wants tests to run.
@@ -83,14 +85,26 @@ pub fn execute(session: &Session<'_>, current: &Current, run: RunId, wishes: &Wi
     });
     drop(watcher);
     recorder.flush();
-    let (problem, notes) = recorder.into_troubles();
-    execution.problem = problem;
-    execution.notes.extend(notes);
-    let end = if execution.interrupted { RunEnd::Interrupted } else { RunEnd::Completed };
-    if let Err(error) = session.store().finish_run(run, end) {
+    recorder.tell_troubles(&mut execution);
+    if let Err(error) = session.store().finish_run(run, end_of(&execution, current)) {
         execution.problem.get_or_insert(error);
     }
     execution
+}
+
+/// A run counts as completed only if every test that was due has its outcome on the disk.
+fn end_of(execution: &Execution, current: &Current) -> RunEnd {
+    let has_outcome = |test: &PlannedTest| execution.results.contains_key(&test.id);
+    if execution.interrupted {
+        RunEnd::Interrupted
+    } else if execution.problem.is_some()
+        || execution.was_overtaken
+        || !current.plan.with(Decision::Run).all(has_outcome)
+    {
+        RunEnd::Aborted
+    } else {
+        RunEnd::Completed
+    }
 }
 
 fn options(session: &Session<'_>, wishes: &Wishes) -> RunOptions {
@@ -394,7 +408,7 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    fn into_troubles(self) -> (Option<StoreError>, Vec<String>) {
+    fn tell_troubles(self, execution: &mut Execution) {
         let Troubles { problem, rebuilt } =
             self.troubles.into_inner().expect("nobody panics while recording");
         let note = |image| {
@@ -402,7 +416,9 @@ impl<'r> Recorder<'r> {
                 "{image} was rebuilt while tests ran: outcomes that may be of either build are not recorded"
             )
         };
-        (problem, rebuilt.into_iter().map(note).collect())
+        execution.problem = problem;
+        execution.was_overtaken = !rebuilt.is_empty();
+        execution.notes.extend(rebuilt.into_iter().map(note));
     }
 }
 

@@ -24,7 +24,7 @@ pub struct RecordedCommits<'a> {
     store: &'a Store,
     repository: &'a Repository,
     history: &'a History,
-    /// Whether a state counts only if its run left out no test that may have changed.
+    /// Whether a state counts only if a run on it came to its end and left out no test that may have changed.
     only_whole: bool,
     states: RefCell<HashMap<CommitIndex, Option<RecordedCommit>>>,
     graphs: HashMap<CommitIndex, Option<Arc<RecordedGraph>>>,
@@ -52,7 +52,7 @@ impl<'a> RecordedCommits<'a> {
     }
 
     /// For a strategy that takes a recorded commit for tested, whatever outcomes there are: states whose run left
-    /// tests out do not count.
+    /// tests out, or never came to its end, do not count.
     pub fn tested(store: &'a Store, repository: &'a Repository, history: &'a History) -> RecordedCommits<'a> {
         RecordedCommits { only_whole: true, ..RecordedCommits::new(store, repository, history) }
     }
@@ -89,7 +89,8 @@ impl<'a> RecordedCommits<'a> {
         self.store.clean_states_of_commit(&commit).ok()?.into_iter().find_map(|info| {
             let state = self.store.state(info.id).ok()?;
             let has = |kind: &str| state.manifest.iter().any(|entry| entry.kind == kind);
-            let counts = has(PROVENANCE_KIND) && !(self.only_whole && has(LEFT_OUT_KIND));
+            let is_whole = || !has(LEFT_OUT_KIND) && self.store.has_completed_run(info.id).unwrap_or(false);
+            let counts = has(PROVENANCE_KIND) && (!self.only_whole || is_whole());
             counts.then(|| RecordedCommit { id: info.id, snapshot: Arc::new(state.snapshot) })
         })
     }

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use crate::workshop::{Project, ended, wait_until};
+use crate::workshop::{Project, ended, lines, wait_until};
 
 fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
@@ -50,6 +50,36 @@ fn a_killed_run_loses_nothing_that_was_recorded() {
     assert!(!project.selected().contains(&"text_test::Text.Shouts".to_string()));
     project.settle();
     assert_eq!(project.selected(), ["text_test::Text.Waits"]);
+}
+
+#[test]
+fn a_commit_whose_run_never_came_to_its_end_is_not_taken_for_tested() {
+    let project = Project::small();
+    project.settle();
+    project.git(&["checkout", "-q", "-b", "side"]);
+    project.edit("src/shape.cpp", "return 2 * (", "{ volatile int n = 1; (void)n; } return 2 * (");
+    project.git(&["commit", "-q", "-a", "-m", "side"]);
+    project.make();
+    let mut child = project.start(&[("PERIMETER_SLEEPS", "100")], &["run"]);
+    wait_until(|| project.fewer(&["status", "--format", "json"]).json(0)["unfinished_runs"] == 1);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    project.git(&["checkout", "-q", "-"]);
+    project.edit("src/text.cpp", "return text + ", "{ volatile int n = 1; (void)n; } return text + ");
+    project.git(&["commit", "-q", "-a", "-m", "main"]);
+    project.make();
+    project.settle();
+    project.git(&["merge", "-q", "-m", "merge", "side"]);
+    project.make();
+    let perimeter = "shape_test::Shape.Perimeter".to_string();
+    let by_commits = || lines(&project.fewer(&["select", "--strategy", "s0"]).expect(0));
+    assert!(by_commits().contains(&perimeter), "{:?}", by_commits());
+    project.git(&["checkout", "-q", "side"]);
+    project.make();
+    project.settle();
+    project.git(&["checkout", "-q", "-"]);
+    project.make();
+    assert!(!by_commits().contains(&perimeter), "{:?}", by_commits());
 }
 
 #[test]
