@@ -11,8 +11,6 @@ pub enum ExitCode {
     Setup,
     /// The build command failed.
     BuildFailed,
-    /// Nothing failed, but tests that may have changed were not run, by budget.
-    LeftOut,
     /// Stopped by Ctrl-C.
     Interrupted,
 }
@@ -24,7 +22,6 @@ impl From<ExitCode> for std::process::ExitCode {
             ExitCode::TestFailed => 1,
             ExitCode::Setup => 2,
             ExitCode::BuildFailed => 3,
-            ExitCode::LeftOut => 4,
             ExitCode::Interrupted => 130,
         })
     }

@@ -14,8 +14,7 @@ use crate::commands::reduce::ReduceCommand;
 use crate::settings::parse_time;
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 all green (run or reused), 1 a test failed, 2 wrong usage or set-up, 3 the build failed,
-4 nothing failed but tests that may have changed were not run, by budget, 130 Ctrl-C.
+Exit codes: 0 all green (run or reused), 1 a test failed, 2 wrong usage or set-up, 3 the build failed, 130 Ctrl-C.
 Data goes to standard output, everything else to standard error. State lives in .fewer/; fewer.toml is optional.";
 
 /// Run only the tests whose result can have changed, and prove why the rest were skipped.
