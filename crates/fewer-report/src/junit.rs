@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use fewer_core::{Decision, PlannedTest, Reason, RecordedOutcome, Verdict};
+use fewer_core::{Decision, PlannedTest, Reason, RecordedOutcome, TestId, Verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
@@ -30,62 +30,117 @@ enum Case<'a> {
     Skipped(String),
 }
 
+/// A target with its tests, decided.
+struct Suite<'a> {
+    target: &'a str,
+    cases: Vec<(&'a PlannedTest, Case<'a>)>,
+    processes: Vec<&'a ProcessFailureView>,
+    results: &'a BTreeMap<TestId, ResultView>,
+}
+
+/// What a suite, or all of them, count.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
 fn write(xml: &mut Xml, view: &RunView<'_>) -> io::Result<()> {
-    let mut suites: BTreeMap<&str, Vec<&PlannedTest>> = BTreeMap::new();
-    for test in &view.plan.tests {
-        suites.entry(&test.id.target).or_default().push(test);
-    }
-    for failure in view.process_failures {
-        suites.entry(&failure.target).or_default();
-    }
+    let suites = suites(view);
+    let all = suites.iter().fold(Tally::default(), |sum, suite| sum.and(suite.tally()));
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut root = BytesStart::new("testsuites");
     root.push_attribute(("name", "fewer"));
-    root.push_attribute(("tests", view.plan.tests.len().to_string().as_str()));
+    all.write(&mut root);
     root.push_attribute(("time", format!("{:.6}", view.spent_s).as_str()));
     xml.write_event(Event::Start(root))?;
-    for (target, tests) in suites {
-        suite(xml, view, target, &tests)?;
-    }
+    suites.iter().try_for_each(|suite| suite.write(xml))?;
     xml.write_event(Event::End(BytesEnd::new("testsuites")))
 }
 
-fn suite(xml: &mut Xml, view: &RunView<'_>, target: &str, tests: &[&PlannedTest]) -> io::Result<()> {
-    let cases: Vec<(&PlannedTest, Case<'_>)> = tests.iter().map(|test| (*test, case(view, test))).collect();
-    let processes: Vec<&ProcessFailureView> =
-        view.process_failures.iter().filter(|failure| failure.target == target).collect();
-    let parts = |test: &PlannedTest| view.results.get(&test.id).map_or(&[][..], |result| &result.cases);
-    let whole = || cases.iter().filter(|(test, _)| parts(test).is_empty());
-    let count = |wanted: fn(&Case<'_>) -> bool| whole().filter(|(_, case)| wanted(case)).count();
-    let of_parts = |verdict: Verdict| {
-        cases.iter().flat_map(|(test, _)| parts(test)).filter(|part| part.verdict == verdict).count()
+fn suites<'a>(view: &'a RunView<'a>) -> Vec<Suite<'a>> {
+    let mut by_target: BTreeMap<&str, Vec<(&PlannedTest, Case<'_>)>> = BTreeMap::new();
+    for test in &view.plan.tests {
+        by_target.entry(&test.id.target).or_default().push((test, case(view, test)));
+    }
+    for failure in view.process_failures {
+        by_target.entry(&failure.target).or_default();
+    }
+    let of_target = |(target, cases)| {
+        let processes = view.process_failures.iter().filter(|failure| failure.target == target).collect();
+        Suite { target, cases, processes, results: view.results }
     };
-    let failures = count(|case| matches!(case, Case::Failed(_))) + of_parts(Verdict::Failed);
-    let errors = count(|case| matches!(case, Case::Inconclusive(_))) + processes.len();
-    let skipped = count(|case| matches!(case, Case::Skipped(_))) + of_parts(Verdict::Skipped);
-    let all = whole().count() + cases.iter().map(|(test, _)| parts(test).len()).sum::<usize>();
-    let time: f64 = tests.iter().filter_map(|test| view.results.get(&test.id)).map(|r| r.duration_s).sum();
-    let mut start = BytesStart::new("testsuite");
-    start.push_attribute(("name", clean(target).as_str()));
-    for (name, value) in
-        [("tests", all + processes.len()), ("failures", failures), ("errors", errors), ("skipped", skipped)]
-    {
-        start.push_attribute((name, value.to_string().as_str()));
-    }
-    start.push_attribute(("time", format!("{time:.6}").as_str()));
-    xml.write_event(Event::Start(start))?;
-    for (test, case) in &cases {
-        if !parts(test).is_empty() {
-            parts(test).iter().try_for_each(|part| part_of_class(xml, part))?;
-            continue;
+    by_target.into_iter().map(of_target).collect()
+}
+
+impl Tally {
+    fn and(self, other: Tally) -> Tally {
+        Tally {
+            tests: self.tests + other.tests,
+            failures: self.failures + other.failures,
+            errors: self.errors + other.errors,
+            skipped: self.skipped + other.skipped,
         }
-        let duration_s = view.results.get(&test.id).map_or(0.0, |result| result.duration_s);
-        testcase(xml, test, case, duration_s)?;
     }
-    for failure in processes {
-        process(xml, failure)?;
+
+    fn write(self, start: &mut BytesStart<'_>) {
+        let Tally { tests, failures, errors, skipped } = self;
+        for (name, value) in
+            [("tests", tests), ("failures", failures), ("errors", errors), ("skipped", skipped)]
+        {
+            start.push_attribute((name, value.to_string().as_str()));
+        }
     }
-    xml.write_event(Event::End(BytesEnd::new("testsuite")))
+}
+
+impl Suite<'_> {
+    /// What a test class is made of; nothing for other tests.
+    fn parts(&self, test: &PlannedTest) -> &[CaseView] {
+        self.results.get(&test.id).map_or(&[], |result| &result.cases)
+    }
+
+    fn tally(&self) -> Tally {
+        let processes = self.processes.len();
+        let mut tally = Tally { tests: processes, errors: processes, ..Tally::default() };
+        for (test, case) in &self.cases {
+            let parts = self.parts(test);
+            tally.tests += parts.len().max(1);
+            tally.failures += parts.iter().filter(|part| part.verdict.is_failure()).count();
+            tally.skipped += parts.iter().filter(|part| part.verdict == Verdict::Skipped).count();
+            match case {
+                Case::Failed(_) if parts.is_empty() => tally.failures += 1,
+                Case::Inconclusive(_) if parts.is_empty() => tally.errors += 1,
+                Case::Skipped(_) if parts.is_empty() => tally.skipped += 1,
+                Case::Passed
+                | Case::Reused(_)
+                | Case::Failed(_)
+                | Case::Inconclusive(_)
+                | Case::Skipped(_) => {}
+            }
+        }
+        tally
+    }
+
+    fn write(&self, xml: &mut Xml) -> io::Result<()> {
+        let duration_s =
+            |test: &PlannedTest| self.results.get(&test.id).map_or(0.0, |result| result.duration_s);
+        let time: f64 = self.cases.iter().map(|(test, _)| duration_s(test)).sum();
+        let mut start = BytesStart::new("testsuite");
+        start.push_attribute(("name", clean(self.target).as_str()));
+        self.tally().write(&mut start);
+        start.push_attribute(("time", format!("{time:.6}").as_str()));
+        xml.write_event(Event::Start(start))?;
+        for (test, case) in &self.cases {
+            match self.parts(test) {
+                [] => testcase(xml, test, case, duration_s(test))?,
+                parts => parts.iter().try_for_each(|part| part_of_class(xml, part))?,
+            }
+        }
+        self.processes.iter().try_for_each(|failure| process(xml, failure))?;
+        xml.write_event(Event::End(BytesEnd::new("testsuite")))
+    }
 }
 
 fn case<'a>(view: &'a RunView<'_>, test: &'a PlannedTest) -> Case<'a> {
@@ -99,10 +154,8 @@ fn case<'a>(view: &'a RunView<'_>, test: &'a PlannedTest) -> Case<'a> {
             Verdict::Inconclusive => Case::Inconclusive(result),
         },
         (None, Reason::Passed { from }, _) => Case::Reused(from),
-        (None, reason, Decision::LeftOut) => Case::Skipped(reason.to_string()),
-        (None, _, Decision::Run | Decision::Reuse) => {
-            Case::Skipped("not run: the run ended before its turn".to_string())
-        }
+        (None, reason, Decision::LeftOut | Decision::Reuse) => Case::Skipped(reason.to_string()),
+        (None, _, Decision::Run) => Case::Skipped("not run: the run ended before its turn".to_string()),
     }
 }
 
@@ -216,28 +269,22 @@ mod tests {
     use super::*;
     use crate::view::Counts;
 
-    #[test]
-    fn odd_characters_in_names_and_outputs_give_a_readable_document() {
-        let id = TestId::new("unit<&\"test", "Suite.Name/\"<a&b>\u{1}");
-        let test = PlannedTest {
-            id: id.clone(),
-            decision: Decision::Run,
-            reason: Reason::New,
-            fingerprint: Digest(1),
-            expected_s: None,
-        };
-        let result = ResultView {
-            verdict: Verdict::Failed,
-            duration_s: 0.25,
-            output_tail: "\u{1b}[31mred ]]> \u{0} & \u{fffe}<end>\n".to_string(),
-            message: None,
-            cases: Vec::new(),
-        };
+    fn planned(id: &TestId, reason: Reason) -> PlannedTest {
+        let decision = reason.decision();
+        PlannedTest { id: id.clone(), decision, reason, fingerprint: Digest(1), expected_s: None }
+    }
+
+    fn failed(output: &str, cases: Vec<CaseView>) -> ResultView {
+        let output_tail = output.to_string();
+        ResultView { verdict: Verdict::Failed, duration_s: 0.25, output_tail, message: None, cases }
+    }
+
+    fn document(tests: Vec<PlannedTest>, results: BTreeMap<TestId, ResultView>) -> String {
         let view = RunView {
-            plan: &Plan { tests: vec![test] },
+            plan: &Plan { tests },
             strategy: &crate::view::StrategyView { name: "s-star", because: String::new() },
             ranking: None,
-            results: &BTreeMap::from([(id, result)]),
+            results: &results,
             process_failures: &[],
             notes: &[],
             timings: &[],
@@ -246,7 +293,14 @@ mod tests {
             saved_s: 0.0,
             interrupted: false,
         };
-        let document = String::from_utf8(junit_xml(&view)).unwrap();
+        String::from_utf8(junit_xml(&view)).unwrap()
+    }
+
+    #[test]
+    fn odd_characters_in_names_and_outputs_give_a_readable_document() {
+        let id = TestId::new("unit<&\"test", "Suite.Name/\"<a&b>\u{1}");
+        let result = failed("\u{1b}[31mred ]]> \u{0} & \u{fffe}<end>\n", Vec::new());
+        let document = document(vec![planned(&id, Reason::New)], BTreeMap::from([(id, result)]));
         assert!(!document.contains(|c: char| c.is_control() && c != '\n'), "{document}");
         assert!(document.contains("failures=\"1\""), "{document}");
         let mut reader = quick_xml::Reader::from_str(&document);
@@ -260,5 +314,33 @@ mod tests {
             }
         }
         assert_eq!(depth, 0);
+    }
+
+    #[test]
+    fn the_document_counts_what_its_suites_count() {
+        let part = |name: &str, verdict| CaseView {
+            class: "demo.ShapeTest".to_string(),
+            name: name.to_string(),
+            verdict,
+            duration_s: 0.1,
+            message: None,
+            detail: String::new(),
+        };
+        let parts = vec![
+            part("one", Verdict::Passed),
+            part("two", Verdict::Failed),
+            part("three", Verdict::Crashed),
+            part("four", Verdict::Skipped),
+        ];
+        let [class, test, off] =
+            ["demo.ShapeTest", "Shape.Area", "Shape.Off"].map(|name| TestId::new("unit", name));
+        let tests =
+            vec![planned(&class, Reason::New), planned(&test, Reason::New), planned(&off, Reason::Disabled)];
+        let results = BTreeMap::from([(class, failed("", parts)), (test, failed("", Vec::new()))]);
+        let document = document(tests, results);
+        let counts = "tests=\"6\" failures=\"3\" errors=\"0\" skipped=\"2\"";
+        assert!(document.contains(&format!("<testsuites name=\"fewer\" {counts}")), "{document}");
+        assert!(document.contains(&format!("<testsuite name=\"unit\" {counts}")), "{document}");
+        assert_eq!(document.matches("<testcase ").count(), 6);
     }
 }
