@@ -1,6 +1,7 @@
 //! Java projects compiled and tested by the real Maven, Gradle and JUnit launcher: what runs after a change, what is
 //! reused, and what is said about it. Maven fetches what its local repository lacks.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -428,7 +429,18 @@ fn a_plain_class_path_is_tested_with_junits_launcher() {
     project.commit_all();
     assert_eq!(pairs(&ran(run(&project, &[]), 0)), [(".::AloneTest", "passed"), (".::CoreTest", "passed")]);
     assert_eq!(ran(run(&project, &[]), 0), []);
-    project.edit("src/Core.java", "Math.abs(1)", "Math.abs(2)");
+    test("AloneTest", "Assertions.assertTrue(true);");
+    project.edit("src/Core.java", "Math.abs(1)", "Math.abs(1) * 1");
+    let first = ran(run(&project, &["--skip", "50%"]), 0);
+    assert_eq!(first.len(), 1, "half of both: {first:?}");
+    let both = [first, ran(run(&project, &[]), 0)].concat();
+    let both: BTreeMap<&str, &str> = pairs(&both).into_iter().collect();
+    assert_eq!(
+        both,
+        BTreeMap::from([(".::AloneTest", "passed"), (".::CoreTest", "passed")]),
+        "then the other"
+    );
+    project.edit("src/Core.java", "Math.abs(1) * 1", "Math.abs(2)");
     assert_eq!(pairs(&ran(run(&project, &[]), 1)), [(".::CoreTest", "failed")]);
     left_over_classes_count(&project);
     test("AloneTest", "Runtime.getRuntime().halt(3);");
