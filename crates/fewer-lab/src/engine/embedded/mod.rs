@@ -34,6 +34,8 @@ use scoring::{Scored, Scoring};
 const MOST_SHARDS: usize = 512;
 /// Bytes of a row while a shard is sorted and labelled.
 const BYTES_TO_LABEL: u64 = 56;
+/// Bytes of a target in a set, which is half empty after it has grown.
+const BYTES_OF_A_KEY: u64 = 20;
 /// Bytes of a row while commits are evaluated, and more per thread.
 const BYTES_TO_EVALUATE: u64 = 32;
 
@@ -230,7 +232,13 @@ fn cut(rows: u64, memory: u64) -> Result<Cut, LabError> {
     }
     let waiting = (memory / 4 / (shards * 16)).clamp(1 << 10, 1 << 20);
     let piece = (memory / 4 / threads / 64).clamp(1 << 14, 1 << 20);
-    Ok(Cut { shards: shards as usize, piece: piece as usize, waiting: waiting as usize })
+    let remembered = (memory / 8 / BYTES_OF_A_KEY).max(1 << 12);
+    Ok(Cut {
+        shards: shards as usize,
+        piece: piece as usize,
+        waiting: waiting as usize,
+        remembered: remembered as usize,
+    })
 }
 
 fn megabytes(bytes: u64) -> String {

@@ -17,9 +17,6 @@ use crate::records::{
     Codes, ExecutionsFile, PackedRow, Piece, RowState, Strings, integers, microseconds, schema,
 };
 
-/// Names that were written lately are not written again: so many are remembered.
-const REMEMBERED_NAMES: usize = 1 << 20;
-
 /// What rows carry besides target, position and state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
@@ -47,6 +44,8 @@ pub struct Cut {
     pub piece: usize,
     /// Rows that a shard gathers before they are written.
     pub waiting: usize,
+    /// Targets of which it is remembered that their names are written.
+    pub remembered: usize,
 }
 
 /// Scatters a file of executions into shards; gives back the commits.
@@ -61,9 +60,9 @@ pub fn scatter(
     let mut writers = (0..cut.shards)
         .map(|shard| ShardWriter::create(directory, shard, carried.columns(), cut.waiting))
         .collect::<Result<Vec<_>, _>>()?;
-    let decoder = Decoder { executions, cut, carried, authors: Mutex::default() };
+    let mut decoder =
+        Decoder { executions, cut, carried, authors: Mutex::default(), named: KeyMap::default() };
     let mut commits = Commits::default();
-    let mut remembered = vec![0u64; REMEMBERED_NAMES];
     let pieces = executions.pieces(cut.piece);
     for wave in pieces.chunks(rayon::current_num_threads().max(1)) {
         watch.go_on()?;
@@ -75,9 +74,11 @@ pub fn scatter(
         for decoded in decoded {
             decoded.runs.iter().try_for_each(|run| commits.add(run, &executions.path))?;
             for (key, name) in decoded.names {
-                let place = &mut remembered[key.0 as usize % REMEMBERED_NAMES];
-                if *place != key.0 {
-                    *place = key.0;
+                if decoder.named.len() == cut.remembered {
+                    // A name that is written twice does no harm.
+                    decoder.named.clear();
+                }
+                if decoder.named.insert(key, ()).is_none() {
                     writers[key.shard(cut.shards)].name(key, name)?;
                 }
             }
@@ -93,6 +94,8 @@ struct Decoder<'e> {
     cut: &'e Cut,
     carried: Carried,
     authors: Mutex<FxHashMap<Box<str>, u32>>,
+    /// Targets whose names are written.
+    named: KeyMap<()>,
 }
 
 /// A piece of the history.
@@ -170,7 +173,7 @@ impl Decoder<'_> {
         let target = |name: Option<&str>| -> Result<TargetKey, String> {
             let name = name.ok_or("it has no target")?;
             let key = TargetKey::of(name);
-            if named.insert(key, ()).is_none() {
+            if !self.named.contains_key(&key) && named.insert(key, ()).is_none() {
                 names.push((key, name.to_string()));
             }
             Ok(key)

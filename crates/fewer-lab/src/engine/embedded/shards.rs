@@ -137,7 +137,9 @@ impl ShardWriter {
         let names = StringArray::from(std::mem::take(&mut self.waiting_names));
         let batch = RecordBatch::try_new(names_schema(), vec![Arc::new(keys), Arc::new(names)])
             .expect("the columns are those of the schema");
-        self.names.write(&batch).map_err(LabError::parquet(&self.names_path))
+        // Without the flush the writer would keep a million names in memory, per shard.
+        let written = self.names.write(&batch).and_then(|()| self.names.flush());
+        written.map_err(LabError::parquet(&self.names_path))
     }
 }
 
