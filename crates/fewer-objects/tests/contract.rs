@@ -29,7 +29,7 @@ enum Scope {
     /// What must be selected, what must not be, and the outcomes before and after.
     Everything,
     /// Only what must be selected: functions without sections of their own cannot be told apart, nor can objects
-    /// that the linker made code of.
+    /// that code was made of when linking.
     Safety,
 }
 
@@ -66,8 +66,8 @@ fn through_bitcode_every_change_selects_what_it_must_and_nothing_that_it_must_no
 }
 
 #[test]
-fn with_code_made_by_the_linker_every_change_still_selects_what_it_must() {
-    hold(&[LINK_TIME], Scope::Safety);
+fn with_code_made_when_linking_every_change_still_selects_what_it_must() {
+    hold(&LINK_TIME, Scope::Safety);
 }
 
 #[test]

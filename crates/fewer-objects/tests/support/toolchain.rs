@@ -23,8 +23,12 @@ enum Bitcode {
     Nowhere,
     /// Beside the code that was made of it.
     Embedded,
-    /// In place of code, which the linker makes.
-    Instead,
+    /// In a file of its own; the compiler makes code of it when it links.
+    Apart,
+    /// In place of code, which the linker makes of every object with what it needs of the others.
+    Thin,
+    /// In place of code, which the linker makes of all objects in one piece.
+    Full,
 }
 
 pub const VARIANTS: [Variant; 4] = [
@@ -72,12 +76,20 @@ pub const WITHOUT_SECTIONS: Variant = Variant {
     bitcode: Bitcode::Nowhere,
 };
 
-/// Clang's own level, by the oldest and the newest, beside the code that was made of it.
-pub const BITCODE_VARIANTS: [Variant; 2] = [
+/// Clang's own level, beside the code that was made of it.
+pub const BITCODE_VARIANTS: [Variant; 3] = [
     Variant {
         name: "clang++-14-O0-bitcode",
         compiler: "clang++-14",
         optimisation: "-O0",
+        linker: "mold",
+        has_sections: false,
+        bitcode: Bitcode::Embedded,
+    },
+    Variant {
+        name: "clang++-19-O1-bitcode",
+        compiler: "clang++-19",
+        optimisation: "-O1",
         linker: "mold",
         has_sections: false,
         bitcode: Bitcode::Embedded,
@@ -92,16 +104,34 @@ pub const BITCODE_VARIANTS: [Variant; 2] = [
     },
 ];
 
-/// The linker makes the code: objects need not be in a program as they are, and selection must still be safe.
-/// By the newest, as the linker of version 14 loses indirect functions; all in one piece, where least is left of them.
-pub const LINK_TIME: Variant = Variant {
-    name: "clang++-22-O2-lto",
-    compiler: "clang++-22",
-    optimisation: "-O2",
-    linker: "lld",
-    has_sections: false,
-    bitcode: Bitcode::Instead,
-};
+/// Code is made when a program is linked: objects need not be in it as they are, and selection must still be safe.
+/// By the newest linker, as the one of version 14 loses indirect functions.
+pub const LINK_TIME: [Variant; 3] = [
+    Variant {
+        name: "clang++-15-O1-thin",
+        compiler: "clang++-15",
+        optimisation: "-O1",
+        linker: "lld-22",
+        has_sections: false,
+        bitcode: Bitcode::Thin,
+    },
+    Variant {
+        name: "clang++-16-O0-bc",
+        compiler: "clang++-16",
+        optimisation: "-O0",
+        linker: "mold",
+        has_sections: false,
+        bitcode: Bitcode::Apart,
+    },
+    Variant {
+        name: "clang++-22-O2-lto",
+        compiler: "clang++-22",
+        optimisation: "-O2",
+        linker: "lld-22",
+        has_sections: false,
+        bitcode: Bitcode::Full,
+    },
+];
 
 const GTEST_INCLUDE: &str = "#include <gtest/gtest.h>";
 
@@ -110,11 +140,19 @@ impl Variant {
         self.compiler.starts_with("clang++")
     }
 
+    /// How the name of an object ends: the compiler takes bitcode for what it is by its name alone.
+    pub fn ending(&self) -> &'static str {
+        match self.bitcode {
+            Bitcode::Apart => "bc",
+            Bitcode::Nowhere | Bitcode::Embedded | Bitcode::Thin | Bitcode::Full => "o",
+        }
+    }
+
     /// The variants whose exceptions hold here, too: an optimiser makes the same difference whoever reads it.
     pub fn likes(&self) -> [&'static str; 2] {
         let like = match (self.is_clang(), self.optimisation) {
-            (true, "-O2") => "clang++-O2",
-            (true, _) => "clang++-O0",
+            (true, "-O0") => "clang++-O0",
+            (true, _) => "clang++-O2",
             (false, _) => self.name,
         };
         [self.name, like]
@@ -167,6 +205,9 @@ impl Toolchain {
         } else if is_precompiled {
             command.arg("-include").arg(&self.header);
         }
+        if self.variant.bitcode == Bitcode::Apart {
+            command.arg("-emit-llvm");
+        }
         command.args(["-c", source, "-o"]).arg(object);
         finish(command)
     }
@@ -174,8 +215,11 @@ impl Toolchain {
     /// Links objects with GoogleTest, and with its `main` unless they bring their own.
     pub fn link(&self, objects: &[PathBuf], executable: &Path, has_main: bool) -> Result<(), String> {
         let mut command = Command::new(self.variant.compiler);
-        if self.variant.bitcode == Bitcode::Instead {
-            command.args(["-flto=full", self.variant.optimisation]);
+        match self.variant.bitcode {
+            Bitcode::Nowhere | Bitcode::Embedded => {}
+            Bitcode::Apart => drop(command.arg(self.variant.optimisation)),
+            Bitcode::Thin => drop(command.args(["-flto=thin", self.variant.optimisation])),
+            Bitcode::Full => drop(command.args(["-flto=full", self.variant.optimisation])),
         }
         command.arg(format!("-fuse-ld={}", self.variant.linker)).args(objects).arg("-o").arg(executable);
         if !has_main {
@@ -193,9 +237,10 @@ impl Toolchain {
             command.args(["-ffunction-sections", "-fdata-sections"]);
         }
         match self.variant.bitcode {
-            Bitcode::Nowhere => {}
+            Bitcode::Nowhere | Bitcode::Apart => {}
             Bitcode::Embedded => drop(command.arg("-fembed-bitcode")),
-            Bitcode::Instead => drop(command.arg("-flto=full")),
+            Bitcode::Thin => drop(command.arg("-flto=thin")),
+            Bitcode::Full => drop(command.arg("-flto=full")),
         }
         if self.variant.compiler == "g++" {
             command.arg("-fmerge-constants");

@@ -82,7 +82,7 @@ impl<'c> Workshop<'c> {
     }
 
     fn object(&self, source: &str) -> PathBuf {
-        self.build_directory().join(source).with_extension("o")
+        self.build_directory().join(source).with_extension(self.toolchain.variant.ending())
     }
 }
 
