@@ -69,6 +69,10 @@ fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut Imag
     let Place::Section(section) = symbol.place else { return };
     let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
     let is_local = symbol.binding == Binding::Local;
+    // What is not loaded is nothing that runs. Example: clang's tables of which lines belong to which counter.
+    if !sections[section].is_alloc() {
+        return;
+    }
     if !sized || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
         return;
     }

@@ -142,6 +142,26 @@ fn members_of_an_archive_are_objects_even_when_their_files_are_gone() {
 }
 
 #[test]
+fn a_comment_in_a_program_that_counts_coverage_selects_nothing() {
+    const COVERAGE: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
+    let directory = build();
+    let path = directory.path();
+    compile(path, "clang++", "build/other.o", &number("other", 2), &COVERAGE);
+    let program = |source: &str| {
+        compile(path, "clang++", "build/answer.o", source, &COVERAGE);
+        let objects = ["build/tests.o", "build/answer.o", "build/other.o"];
+        let libraries = ["-lgtest", "-lgtest_main", "-pthread"];
+        run(path, "clang++", &[&["-o", "build/tests", COVERAGE[0]], &objects[..], &libraries[..]].concat());
+        analyse(path)
+    };
+    let old = program(&number("answer", 1));
+    let commented = program(&format!("// What everything comes\n// down to.\n{}", number("answer", 1)));
+    assert_eq!(differing(&old, &commented), names(&[]));
+    let changed = program(&number("answer", 3));
+    assert_eq!(differing(&old, &changed), names(&["Numbers.Answer"]));
+}
+
+#[test]
 fn members_of_a_thin_archive_are_read_from_their_files() {
     let directory = build();
     let path = directory.path();
