@@ -2,7 +2,7 @@
 //! test whose outcome a change alters must have been selected. Real compiler, real tests, no judgement by source.
 //!
 //! `MUTANTS_PER_FILE=all cargo test --test mutation_gate` tries every mutant there is instead of a sample;
-//! `MUTANTS_CSV=FILE` writes which test kills which mutant, `MUTANTS_PROJECT=DIR` mutates another state of the example.
+//! `MUTANTS_PER_CLANG=all` builds each by every clang instead of one, where bitcode is read; `MUTANTS_CSV=FILE` writes which test kills which mutant, `MUTANTS_PROJECT=DIR` mutates another state of the example.
 
 mod mutation;
 
@@ -15,7 +15,8 @@ use std::time::Instant;
 use fewer_core::TestId;
 use mutation::examination::{Class, Classes, Examination, outcomes};
 use mutation::mutants::{Kind, Mutant, mutants, sample};
-use mutation::workshop::{Workshop, mutable_files};
+use mutation::workshop::{BITCODE, Builder, MACHINE_CODE, Workshop, mutable_files};
+use rayon::prelude::*;
 use tempfile::TempDir;
 
 /// How many mutants of each file are tried. A header's mutant compiles much more than a source file's.
@@ -60,24 +61,59 @@ fn every_test_whose_outcome_a_mutant_changes_was_selected() {
     let [first, second] = std::thread::scope(|scope| {
         ["first", "second"]
             .map(|name| directory.path().join(name))
-            .map(|path| scope.spawn(|| work(path, &queue)))
+            .map(|path| scope.spawn(|| work(path, MACHINE_CODE, &queue)))
             .map(|worker| worker.join().expect("the worker ends"))
     });
     assert_eq!(first.base, second.base, "two directories give the same fingerprints and outcomes");
-    let tests = first.base.tests.len();
-    let trials: Vec<Trial> = first.trials.into_iter().chain(second.trials).collect();
-    let not_compiling = first.not_compiling.len() + second.not_compiling.len();
-    say(&summary(&trials, not_compiling, tests));
-    say(&format!("in {:.0} s", started.elapsed().as_secs_f64()));
+    let trials = judge(vec![first, second], started);
     if let Some(path) = std::env::var_os("MUTANTS_CSV") {
         std::fs::write(&path, kills(&trials)).expect("the file of MUTANTS_CSV can be written");
     }
+}
 
+#[test]
+fn through_bitcode_every_test_whose_outcome_a_mutant_changes_was_selected() {
+    let started = Instant::now();
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let is_all = std::env::var("MUTANTS_PER_CLANG").is_ok_and(|value| value == "all");
+    let dealt = |hand: usize| -> VecDeque<Mutant> {
+        let mutants = chosen_mutants().into_iter().enumerate();
+        mutants
+            .filter(|(index, _)| is_all || index % BITCODE.len() == hand)
+            .map(|(_, mutant)| mutant)
+            .collect()
+    };
+    let shifts: Vec<Shift> = BITCODE
+        .par_iter()
+        .enumerate()
+        .map(|(hand, &builder)| {
+            let shift = work(directory.path().join(builder.compiler), builder, &Mutex::new(dealt(hand)));
+            let tests = shift.base.tests.len();
+            say(&format!(
+                "{} {}: {}",
+                builder.compiler,
+                builder.flags,
+                summary(&shift.trials, shift.not_compiling.len(), tests)
+            ));
+            shift
+        })
+        .collect();
+    judge(shifts, started);
+}
+
+/// Fails if a test was missed, or if the trials show too little; gives the trials of all workers.
+fn judge(shifts: Vec<Shift>, started: Instant) -> Vec<Trial> {
+    let tests = shifts[0].base.tests.len();
+    let not_compiling = shifts.iter().map(|shift| shift.not_compiling.len()).sum();
+    let trials: Vec<Trial> = shifts.into_iter().flat_map(|shift| shift.trials).collect();
+    say(&format!("mutation gate: {}", summary(&trials, not_compiling, tests)));
+    say(&format!("in {:.0} s", started.elapsed().as_secs_f64()));
     let missed: usize = trials.iter().map(|trial| trial.missed.len()).sum();
     assert_eq!(missed, 0, "tests changed their outcome and were not selected: see above");
     assert!(trials.len() >= LEAST_BUILT, "only {} mutants were built", trials.len());
     assert!(killed_share(&trials) >= LEAST_KILLED, "too few mutants change anything: the gate shows little");
     assert!(selected_share(&trials, tests) < MOST_SELECTED, "selecting nearly everything misses nothing");
+    trials
 }
 
 /// The mutants to try, the ones that take long first.
@@ -92,8 +128,8 @@ fn chosen_mutants() -> VecDeque<Mutant> {
     of(headers, PER_HEADER).chain(of(sources, PER_SOURCE)).collect()
 }
 
-fn work(directory: impl AsRef<Path>, queue: &Mutex<VecDeque<Mutant>>) -> Shift {
-    let workshop = Workshop::open(directory.as_ref());
+fn work(directory: impl AsRef<Path>, builder: Builder, queue: &Mutex<VecDeque<Mutant>>) -> Shift {
+    let workshop = Workshop::open(directory.as_ref(), builder);
     let base = base(&workshop);
     let mut shift = Shift { base, trials: Vec::new(), not_compiling: Vec::new() };
     loop {
@@ -167,7 +203,7 @@ fn summary(trials: &[Trial], not_compiling: usize, tests: usize) -> String {
     let kinds: Vec<String> = of_kind.iter().map(|(kind, count)| format!("{kind:?} {count}")).collect();
     let changed: usize = trials.iter().map(|trial| trial.changed.len()).sum();
     format!(
-        "mutation gate: {} mutants of {} files built ({}), {not_compiling} did not compile\n\
+        "{} mutants of {} files built ({}), {not_compiling} did not compile\n\
          {:.1} % changed the outcome of some test; of {tests} tests {:.1} % were selected on average, {:.1} % \
          changed their outcome\n\
          outcomes that changed: {changed}, of these not selected: {}",

@@ -18,6 +18,27 @@ const PARTS: [&str; 4] = ["CMakeLists.txt", "include", "src", "tests"];
 /// Where mutants are made.
 const MUTATED: [(&str, &str); 2] = [("include/abacus", ".hpp"), ("src", ".cpp")];
 
+/// A compiler with its flags.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    pub compiler: &'static str,
+    pub flags: &'static str,
+}
+
+/// Flags of the example that clang refuses beside bitcode in objects.
+const SECTIONS: &str = "-ffunction-sections -fdata-sections";
+
+pub const MACHINE_CODE: Builder = Builder { compiler: "g++", flags: "-O0" };
+
+/// Every clang, at some level of optimisation.
+pub const BITCODE: [Builder; 5] = [
+    Builder { compiler: "clang++-14", flags: "-O0 -fembed-bitcode" },
+    Builder { compiler: "clang++-15", flags: "-O0 -fembed-bitcode" },
+    Builder { compiler: "clang++-16", flags: "-O1 -fembed-bitcode" },
+    Builder { compiler: "clang++-19", flags: "-O0 -fembed-bitcode" },
+    Builder { compiler: "clang++-22", flags: "-O2 -fembed-bitcode" },
+];
+
 pub struct Workshop {
     source: PathBuf,
     build: PathBuf,
@@ -45,7 +66,7 @@ pub fn mutable_files() -> Vec<(String, String)> {
 
 impl Workshop {
     /// Copies the project into the directory and builds it.
-    pub fn open(directory: &Path) -> Workshop {
+    pub fn open(directory: &Path, builder: Builder) -> Workshop {
         let workshop = Workshop {
             source: directory.join("source"),
             build: directory.join("build"),
@@ -55,9 +76,13 @@ impl Workshop {
         for part in PARTS {
             copy(&project().join(part), &workshop.source.join(part));
         }
+        if builder.flags.contains("-fembed-bitcode") {
+            workshop.leave_out(SECTIONS);
+        }
         let mut configure = Command::new("cmake");
-        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=", "-DCMAKE_CXX_FLAGS=-O0"]);
-        configure.args(["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_COMPILER_LAUNCHER="]);
+        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=", "-DCMAKE_CXX_COMPILER_LAUNCHER="]);
+        configure.arg(format!("-DCMAKE_CXX_FLAGS={}", builder.flags));
+        configure.arg(format!("-DCMAKE_CXX_COMPILER={}", builder.compiler));
         succeed(configure.arg("-S").arg(&workshop.source).arg("-B").arg(&workshop.build));
         let built = workshop.ninja();
         assert!(built.status.success(), "the example does not build: {}", text_of(&built.stdout));
@@ -82,6 +107,13 @@ impl Workshop {
         fs::remove_dir_all(&self.build).expect("the build directory can be removed");
         copy(&self.pristine, &self.build);
         done
+    }
+
+    fn leave_out(&self, flags: &str) {
+        let path = self.source.join("CMakeLists.txt");
+        let text = fs::read_to_string(&path).expect("the example is configured by CMake");
+        assert!(text.contains(flags), "the example has other flags than {flags}");
+        fs::write(&path, text.replace(flags, "")).expect("the copy can be written");
     }
 
     fn ninja(&self) -> Output {
