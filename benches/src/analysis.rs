@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -36,8 +36,8 @@ pub struct Findings {
 /// Analyses the build with the summaries in `store`, which may be empty, and adds the missing ones.
 pub fn analyse(build: &Path, listings: &Path, store: &Path) -> Result<Findings> {
     fewer_objects::memory::keep_freed_memory();
-    let summaries = Summaries(Mutex::new(Store::open(store)?));
-    let tree = fewer_objects::scan(build, &summaries)?;
+    let summaries = Arc::new(Summaries(Mutex::new(Store::open(store)?)));
+    let tree = fewer_objects::scan_again(build, summaries)?;
     let analysis = Analysis::of_build(build, &tree, Given::default());
     let mut tests = Vec::new();
     for target in analysis.targets() {
@@ -98,6 +98,10 @@ impl Summaries {
 impl SummaryCache for Summaries {
     fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
         self.store().blobs(kind, keys).expect("the benchmark's own store is readable")
+    }
+
+    fn has_all(&self, kind: &str, keys: &[Digest]) -> bool {
+        self.store().has_blobs(kind, keys).expect("the benchmark's own store is readable")
     }
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {

@@ -2,7 +2,10 @@
 //! elements they start from. Compact (dense `u32` ids, one edge array) and immutable once built.
 //! Where elements come from and what their content covers is the analysers' business.
 
+use std::sync::Arc;
+
 use crate::digest::Digest;
+use crate::lazy::Lazy;
 use crate::test_id::TestId;
 
 /// A dense index into the elements of one graph; meaningless in any other graph.
@@ -41,7 +44,7 @@ pub struct TestNode {
 /// are used (a reference's label and place, for object files), not only its bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    names: Names,
+    names: Lazy<Names>,
     contents: Vec<Digest>,
     offsets: Vec<u32>,
     targets: Vec<ElementId>,
@@ -165,7 +168,55 @@ impl GraphBuilder {
     pub fn build(self) -> Graph {
         let GraphBuilder { names, contents, references, tests } = self;
         let (offsets, targets) = compress(contents.len(), &references);
-        Graph { names, contents, offsets, targets, tests: Vec::new() }.with_tests(tests)
+        Graph { names: names.into(), contents, offsets, targets, tests: Vec::new() }.with_tests(tests)
+    }
+}
+
+/// A graph whose references are known as they are kept: per element sorted, without repetitions.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// Where each element's references begin, and where the last one's end.
+    offsets: Vec<u32>,
+    targets: Vec<ElementId>,
+}
+
+impl Rows {
+    pub fn with_capacity(elements: usize, references: usize) -> Rows {
+        let mut rows = Rows { offsets: Vec::with_capacity(elements + 1), targets: Vec::new() };
+        rows.targets.reserve(references);
+        rows.offsets.push(0);
+        rows
+    }
+
+    /// Adds the references of the next element, in any order.
+    pub fn push(&mut self, row: impl IntoIterator<Item = u32>) {
+        let start = self.targets.len();
+        self.targets.extend(row.into_iter().map(ElementId));
+        let row = &mut self.targets[start..];
+        if !row.is_sorted_by(|a, b| a < b) {
+            row.sort_unstable();
+            let mut rest = self.targets.split_off(start);
+            rest.dedup();
+            self.targets.append(&mut rest);
+        }
+        self.offsets.push(self.targets.len() as u32);
+    }
+
+    /// The graph of these rows. Names are made when somebody asks for one: all of them, one per element.
+    pub fn into_graph(
+        self,
+        contents: Vec<Digest>,
+        names: impl FnOnce() -> Vec<String> + Send + 'static,
+    ) -> Graph {
+        assert_eq!(self.offsets.len(), contents.len() + 1, "one row per element");
+        let is_known = |target: &ElementId| target.index() < contents.len();
+        assert!(self.targets.iter().all(is_known), "a reference to an element that was never added");
+        let names = Lazy::new(move || {
+            let mut made = Names::default();
+            names().iter().for_each(|name| made.push(name));
+            Arc::new(made)
+        });
+        Graph { names, contents, offsets: self.offsets, targets: self.targets, tests: Vec::new() }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod fingerprint;
 pub mod graph;
 pub mod history;
+pub mod lazy;
 pub mod outcome;
 pub mod plan;
 pub mod ranking;
@@ -19,8 +20,9 @@ pub mod test_id;
 pub use digest::{Digest, DigestBuilder, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
 pub use fingerprint::Fingerprints;
-pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, TestNode};
+pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, Rows, TestNode};
 pub use history::{CommitGraph, CommitGraphBuilder, CommitIndex, Dominators};
+pub use lazy::Lazy;
 pub use outcome::{Outcome, RecordedOutcome, Verdict};
 pub use plan::{
     Candidate, Decision, Plan, PlannedTest, Policy, Reason, Scope, StrategyChoice, TestRecord, plan,

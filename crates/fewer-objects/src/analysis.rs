@@ -1,6 +1,9 @@
 //! The analysis of one state: from scanned files (or recorded summaries) to the graph, its fingerprints, and the
 //! tests of each program. Running a program to list its tests is the caller's part.
 
+mod keeping;
+mod survey;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,27 +12,28 @@ use fewer_core::{
     Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode,
 };
 
-use crate::dissolved::{add_dissolved, ambiguous_names};
-use crate::effects::Intake;
+use crate::dissolved::add_dissolved;
 use crate::environment::LibraryFinder;
 use crate::foreign::ForeignReader;
 use crate::googletest::{ListedTest, TestClasses, TestSymbols, local_nodes};
-use crate::image::{ImageSummary, ImageSymbol};
+use crate::image::ImageSummary;
 use crate::image_set::ImageSet;
 use crate::initialisers::{self, Initialisers};
 use crate::intakes::{Intakes, NamedDigest};
 use crate::known_names::KnownNames;
 use crate::libtest::HarnessTest;
-use crate::link::{Linked, NO_NODE};
-use crate::membership::{Memberships, contested, direct_members, memberships};
-use crate::name_map::{NameMap, SizedNameSet};
-use crate::scan::{BuildTree, Scanned, map_file};
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary, Traits, UNKNOWN_SIZE};
+use crate::link::{Linked, MadeNode, NO_NODE, write_element_name};
+use crate::membership::{Evidence, Memberships, contested, memberships};
+use crate::name_map::NameMap;
+use crate::renewal::Renewal;
+use crate::scan::{BuildTree, Scanned};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary, Traits};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
 use crate::verification;
 use crate::virtual_tables::VirtualCalls;
+use survey::{Around, TakesIn, note_contents, survey};
 
 const ENVIRONMENT: Domain = Domain::new("environment");
 const STALE: Domain = Domain::new("image.stale");
@@ -46,7 +50,7 @@ pub struct Target {
 
 /// A state with everything but its tests.
 pub struct Analysis<'t> {
-    linked: Linked<'t>,
+    basis: Basis<'t>,
     tree: &'t BuildTree,
     graph: Graph,
     fingerprints: Fingerprints,
@@ -56,7 +60,31 @@ pub struct Analysis<'t> {
     environments: Vec<u32>,
     targets: Vec<Target>,
     notes: Vec<String>,
-    test_symbols: OnceLock<TestSymbols>,
+}
+
+/// Where the nodes come from.
+enum Basis<'t> {
+    /// Linked from the summaries.
+    Linked(Box<LinkedTests<'t>>),
+    /// Those of the last analysis.
+    Kept(&'t Renewal),
+}
+
+/// The linked nodes, with what tests begin at in them, once somebody asked.
+struct LinkedTests<'t> {
+    linked: Linked<'t>,
+    /// How many of the nodes are not of what programs run on; those come last.
+    base_count: usize,
+    symbols: OnceLock<TestSymbols>,
+    /// Per image.
+    classes: Vec<OnceLock<TestClasses>>,
+}
+
+impl LinkedTests<'_> {
+    fn classes(&self, image: usize) -> &TestClasses {
+        let symbols = || self.symbols.get_or_init(|| TestSymbols::of(&self.linked));
+        self.classes[image].get_or_init(|| TestClasses::of_program(&self.linked, symbols(), image))
+    }
 }
 
 /// What the caller knows of the state besides the build directory.
@@ -79,18 +107,24 @@ pub struct Given {
 impl<'t> Analysis<'t> {
     /// Analyses what a build directory holds now.
     pub fn of_build(build_directory: &Path, tree: &'t BuildTree, given: Given) -> Analysis<'t> {
+        if let Some(analysis) = Analysis::renewed(build_directory, tree, &given) {
+            return analysis;
+        }
+        let is_kept = given.toolchain.is_none() && given.harnesses.is_empty();
         let names = KnownNames::of(tree);
-        let direct = direct_members(tree, &names);
+        let evidence = Evidence::of(tree, &names);
+        let direct = evidence.direct_members();
         let open = contested(tree, &direct);
         let exclusions = verification::exclusions(build_directory, tree, &open);
-        let mut direct = direct.without(&exclusions);
-        add_dissolved(tree, &mut direct);
-        place_in_harnesses(tree, &given.harnesses, &mut direct);
-        let members = memberships(tree, direct);
+        let mut settled = direct.clone().without(&exclusions);
+        add_dissolved(tree, &mut settled);
+        place_in_harnesses(tree, &given.harnesses, &mut settled);
+        let members = memberships(tree, settled);
         let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
         let around = Around { toolchain: given.toolchain.as_ref(), library_path: given.library_path };
-        let mut images = survey(build_directory, tree, &members, &linked, &names, around);
-        note_contents(tree, &linked, &given.harnesses, &mut images);
+        let (mut images, foreign) = survey(build_directory, tree, &members, &linked, &names, around);
+        let takes_in = TakesIn::of(&linked);
+        note_contents(tree, takes_in, &given.harnesses, &mut images);
         let surroundings = Surroundings {
             images,
             files: given.files,
@@ -98,22 +132,49 @@ impl<'t> Analysis<'t> {
             members: recorded_members(tree, &members.direct),
             virtual_calls: given.virtual_calls,
         };
-        connect_intakes(tree, &mut linked, &surroundings);
-        Analysis::finish(tree, linked, surroundings)
+        let inputs = linked.connect_intakes(&intakes(tree, &surroundings));
+        let analysis = Analysis::finish(tree, linked, surroundings);
+        if is_kept {
+            let found =
+                keeping::Found { evidence, direct, open, exclusions, members, foreign, takes_in, inputs };
+            analysis.keep(found);
+        }
+        analysis
     }
 
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
         let members = memberships(tree, members_of_record(tree, &surroundings));
         let mut linked = Linked::link(tree, members.used.clone(), surroundings.virtual_calls);
-        connect_intakes(tree, &mut linked, &surroundings);
+        linked.connect_intakes(&intakes(tree, &surroundings));
         Analysis::finish(tree, linked, surroundings)
     }
 
     fn finish(tree: &'t BuildTree, mut linked: Linked<'t>, surroundings: Surroundings) -> Self {
         let initialisers = initialisers::connect(&mut linked);
-        let environments = environment_nodes(tree, &mut linked, &surroundings);
+        let compilers = compilers(tree, &linked);
+        let base_count = linked.node_count();
+        let (made, environments) = environment_nodes(tree, base_count as u32, &compilers, &surroundings);
+        for (node, references) in made {
+            linked.make(node.name, node.content, references);
+        }
         let graph = build_graph(&linked);
+        let notes = notes(tree, &opaque_notes(tree, &linked), &surroundings);
+        let classes = tree.images.iter().map(|_| OnceLock::new()).collect();
+        let tests = LinkedTests { linked, base_count, symbols: OnceLock::new(), classes };
+        let basis = Basis::Linked(Box::new(tests));
+        Analysis::complete(basis, tree, graph, initialisers, surroundings, environments, notes)
+    }
+
+    fn complete(
+        basis: Basis<'t>,
+        tree: &'t BuildTree,
+        graph: Graph,
+        initialisers: Initialisers,
+        surroundings: Surroundings,
+        environments: Vec<u32>,
+        notes: Vec<String>,
+    ) -> Self {
         let fingerprints = Fingerprints::compute(&graph);
         let targets = tree
             .images
@@ -126,9 +187,8 @@ impl<'t> Analysis<'t> {
                 image: index,
             })
             .collect();
-        let notes = notes(tree, &linked, &surroundings);
         Analysis {
-            linked,
+            basis,
             tree,
             graph,
             fingerprints,
@@ -137,8 +197,12 @@ impl<'t> Analysis<'t> {
             environments,
             targets,
             notes,
-            test_symbols: OnceLock::new(),
         }
+    }
+
+    /// Whether it builds on the last analysis of the directory.
+    pub fn is_renewed(&self) -> bool {
+        matches!(self.basis, Basis::Kept(_))
     }
 
     pub fn targets(&self) -> &[Target] {
@@ -169,7 +233,8 @@ impl<'t> Analysis<'t> {
 
     /// Initialisers that every test of their program depends on, each with the function that makes it so.
     pub fn ambient_initialisers(&self) -> Vec<(String, String)> {
-        let names = self.initialisers.ambient.iter().map(|(node, _)| self.linked.display_name(*node));
+        let name = |node: u32| self.graph.name(ElementId(node)).to_string();
+        let names = self.initialisers.ambient.iter().map(|(node, _)| name(*node));
         names.zip(self.initialisers.causes.iter().cloned()).collect()
     }
 
@@ -183,8 +248,10 @@ impl<'t> Analysis<'t> {
 
     /// The tests of a GoogleTest program as it lists them.
     pub fn googletest_tests(&self, target: &Target, listed: &[ListedTest]) -> Vec<TestNode> {
-        let symbols = self.test_symbols.get_or_init(|| TestSymbols::of(&self.linked));
-        let classes = TestClasses::of_program(&self.linked, symbols, target.image);
+        let classes = match &self.basis {
+            Basis::Linked(tests) => tests.classes(target.image),
+            Basis::Kept(renewal) => &renewal.kept.images[target.image].classes,
+        };
         let shared = self.shared_roots(target);
         let stale = self.stale_because(target);
         listed
@@ -208,9 +275,19 @@ impl<'t> Analysis<'t> {
 
     /// The tests of a program with Rust's harness, whose `main` knows all of them and therefore is no root.
     pub fn libtest_tests(&self, target: &Target, tests: &[HarnessTest]) -> Vec<TestNode> {
+        let Basis::Linked(basis) = &self.basis else {
+            // Functions are not kept by name. Programs with harnesses are not kept at all.
+            let cause = "the last analysis does not tell where it begins".to_string();
+            let unmapped = |test: &HarnessTest| {
+                let id = TestId::new(&target.name, &test.name);
+                Analysis::unmapped_test(id, cause.clone(), test.is_ignored)
+            };
+            return tests.iter().map(unmapped).collect();
+        };
+        let linked = &basis.linked;
         let mut shared = vec![self.environments[target.image]];
         shared.extend(self.in_program(&self.initialisers.ambient, target.image));
-        shared.extend(self.allocators(target));
+        shared.extend(self.allocators(linked, target));
         let stale = self.stale_because(target);
         let mut locals: HashMap<&str, NameMap<u32>> = HashMap::new();
         tests
@@ -218,10 +295,10 @@ impl<'t> Analysis<'t> {
             .map(|test| {
                 let mut roots = shared.clone();
                 let found = test.function.as_ref().map(|(function, object)| {
-                    let names = locals.entry(object).or_insert_with(|| self.local_names_of(object));
+                    let names = locals.entry(object).or_insert_with(|| self.local_names_of(linked, object));
                     let key = NameKey::of(function.as_bytes());
                     let before = roots.len();
-                    roots.extend(self.linked.defined_in(key, target.image));
+                    roots.extend(linked.defined_in(key, target.image));
                     roots.extend(names.get(&key));
                     roots.len() > before
                 });
@@ -243,9 +320,9 @@ impl<'t> Analysis<'t> {
     }
 
     /// What a program allocates with, where it brings its own: all code of the standard library calls it.
-    fn allocators(&self, target: &Target) -> Vec<u32> {
+    fn allocators(&self, linked: &Linked<'_>, target: &Target) -> Vec<u32> {
         let mut found = Vec::new();
-        for (object, members) in self.linked.members.iter().enumerate() {
+        for (object, members) in linked.members.iter().enumerate() {
             if !members.contains(target.image) {
                 continue;
             }
@@ -254,22 +331,28 @@ impl<'t> Analysis<'t> {
                 symbol.element != NO_ELEMENT && is_allocator(summary.name(symbol.name))
             };
             let elements = summary.symbols.iter().filter(is_allocator).map(|symbol| symbol.element);
-            found.extend(elements.map(|element| self.linked.node_of[object][element as usize]));
+            found.extend(elements.map(|element| linked.node_of[object][element as usize]));
         }
         found.retain(|&node| node != NO_NODE);
         found
     }
 
-    fn local_names_of(&self, object: &str) -> NameMap<u32> {
+    fn local_names_of(&self, linked: &Linked<'_>, object: &str) -> NameMap<u32> {
         let place = self.tree.objects.iter().position(|file| file.name == object);
-        place.map(|object| local_nodes(&self.linked, object as u32)).unwrap_or_default()
+        place.map(|object| local_nodes(linked, object as u32)).unwrap_or_default()
     }
 
     /// A test that is a whole program: everything in the program is in its reach.
     pub fn program_test(&self, target: &Target, name: &str, disabled: bool) -> TestNode {
         let mut roots = self.shared_roots(target);
-        let count = self.linked.element_count() as u32;
-        roots.extend((0..count).filter(|&node| self.linked.images[node as usize].contains(target.image)));
+        match &self.basis {
+            Basis::Linked(tests) => {
+                let linked = &tests.linked;
+                let is_in = |node: &u32| linked.images[*node as usize].contains(target.image);
+                roots.extend((0..linked.element_count() as u32).filter(is_in));
+            }
+            Basis::Kept(renewal) => roots.extend(renewal.kept.nodes.elements_in(target.image)),
+        }
         let mapping = match self.stale_because(target) {
             Some(object) => Mapping::Unmapped { cause: stale_cause(object) },
             None => Mapping::Mapped,
@@ -292,7 +375,10 @@ impl<'t> Analysis<'t> {
         let mut found = Vec::new();
         for (object, file) in self.tree.objects.iter().enumerate() {
             if wanted(&file.name) {
-                found.extend(self.linked.nodes_of_object(object));
+                match &self.basis {
+                    Basis::Linked(tests) => found.extend(tests.linked.nodes_of_object(object)),
+                    Basis::Kept(renewal) => found.extend(renewal.nodes_of_object(self.tree, object)),
+                }
             }
         }
         found.sort_unstable();
@@ -302,7 +388,10 @@ impl<'t> Analysis<'t> {
 
     fn program_roots(&self, target: &Target) -> Vec<u32> {
         let mut roots = vec![self.environments[target.image]];
-        roots.extend(self.linked.defined_in(NameKey::of(b"main"), target.image));
+        match &self.basis {
+            Basis::Linked(tests) => roots.extend(mains(&tests.linked, target.image)),
+            Basis::Kept(renewal) => roots.extend(&renewal.kept.images[target.image].mains),
+        }
         roots
     }
 
@@ -319,6 +408,10 @@ impl<'t> Analysis<'t> {
     ) -> impl Iterator<Item = u32> + use<'a> {
         nodes.iter().filter(move |(_, images)| images.contains(image)).map(|(node, _)| *node)
     }
+}
+
+fn mains<'l>(linked: &'l Linked<'_>, image: usize) -> impl Iterator<Item = u32> + 'l {
+    linked.defined_in(NameKey::of(b"main"), image)
 }
 
 fn demangled_function(test: &HarnessTest) -> String {
@@ -342,26 +435,8 @@ fn elements(nodes: Vec<u32>) -> Vec<ElementId> {
     nodes.into_iter().map(ElementId).collect()
 }
 
-/// Takes down the content of every file that something depends on as a whole: programs without GoogleTest or
-/// out of date, and what the code of the build may start or load.
-fn note_contents(
-    tree: &BuildTree,
-    linked: &Linked<'_>,
-    harnesses: &BTreeSet<String>,
-    images: &mut [ImageSurroundings],
-) {
-    let (starts, loads) = (linked.takes_in(Intake::Programs), linked.takes_in(Intake::Libraries));
-    for (index, around) in images.iter_mut().enumerate() {
-        let summary = &tree.images[index].summary;
-        let is_harness = harnesses.contains(&around.image);
-        let is_taken_in = if summary.is_library { loads } else { starts || !summary.has_googletest };
-        if (is_taken_in && !is_harness) || around.stale.is_some() {
-            around.content = Some(tree.image_content(index));
-        }
-    }
-}
-
-fn connect_intakes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Surroundings) {
+/// What the code of a build may take in besides code.
+fn intakes(tree: &BuildTree, surroundings: &Surroundings) -> Intakes {
     let built = |wants_library: bool| {
         let wanted = |(image, _): &(&Scanned<ImageSummary>, _)| image.summary.is_library == wants_library;
         tree.images
@@ -373,74 +448,7 @@ fn connect_intakes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Sur
             })
             .collect()
     };
-    let intakes =
-        Intakes { files: surroundings.files.clone(), programs: built(false), libraries: built(true) };
-    linked.connect_intakes(&intakes);
-}
-
-/// What linked files may hold or load that is not of the build.
-struct Around<'g> {
-    toolchain: Option<&'g Toolchain>,
-    library_path: Vec<std::path::PathBuf>,
-}
-
-/// What each linked file has around it: system libraries, foreign code, whether it is up to date.
-fn survey(
-    build_directory: &Path,
-    tree: &BuildTree,
-    members: &Memberships,
-    linked: &Linked<'_>,
-    names: &KnownNames,
-    Around { toolchain, library_path }: Around<'_>,
-) -> Vec<ImageSurroundings> {
-    let locals = local_names(tree);
-    let ambiguous = ambiguous_names(tree, &members.direct);
-    let programs = linked.programs_by_name(names);
-    let mut finder = LibraryFinder::new(library_path);
-    let mut foreign = ForeignReader::default();
-    let is_own = |name: &str| {
-        tree.images
-            .iter()
-            .any(|image| image.summary.soname == name || image.name.rsplit('/').next() == Some(name))
-    };
-    tree.images
-        .iter()
-        .enumerate()
-        .map(|(index, image)| {
-            let path = tree.path_of(build_directory, &image.name);
-            let origin = path.parent().unwrap_or(build_directory);
-            let mut items = finder.libraries(&image.summary, origin, is_own);
-            items.extend(toolchain.map(|toolchain| toolchain.identity.clone()));
-            if let Ok(bytes) = map_file(&path) {
-                let is_explained = |(symbol, name): &(&ImageSymbol, u32)| {
-                    programs.get(*name as usize).is_some_and(|images| images.contains(index))
-                        || toolchain.is_some_and(|toolchain| toolchain.defines(symbol.key))
-                        || (!symbol.is_global
-                            && [symbol.size, UNKNOWN_SIZE].iter().any(|&size| locals.contains(&(symbol.key, size))))
-                };
-                let symbols = image.summary.symbols.iter().zip(names.of_image(index));
-                let unexplained = symbols.filter(|named| !is_explained(named)).map(|(symbol, _)| symbol);
-                let found = foreign.read(&bytes, &image.summary, unexplained.collect());
-                if found.symbols > 0 {
-                    items.push(NamedDigest {
-                        name: format!("code in {} that no object of the build explains", image.name),
-                        digest: found.digest,
-                    });
-                }
-            }
-            if let Some(name) = ambiguous[index].and_then(|key| defined_name(tree, key)) {
-                items.push(NamedDigest {
-                    name: format!(
-                        "{} as a whole: several objects define {name}, and link-time optimisation hides which of them it holds",
-                        image.name
-                    ),
-                    digest: tree.image_content(index),
-                });
-            }
-            let stale = stale_object(tree, members, index);
-            ImageSurroundings { image: image.name.clone(), items, stale, content: None }
-        })
-        .collect()
+    Intakes { files: surroundings.files.clone(), programs: built(false), libraries: built(true) }
 }
 
 /// An object that goes by the name of a harness is in that program and in no other: two harnesses have equal names,
@@ -455,14 +463,6 @@ fn place_in_harnesses(tree: &BuildTree, harnesses: &BTreeSet<String>, direct: &m
         *members = ImageSet::empty(tree.images.len());
         image.into_iter().for_each(|image| members.insert(image));
     }
-}
-
-/// The name behind a key that an object defines.
-fn defined_name(tree: &BuildTree, key: NameKey) -> Option<String> {
-    tree.objects.iter().find_map(|object| {
-        let symbol = object.summary.symbols.iter().find(|symbol| symbol.key == key)?;
-        Some(demangled(&String::from_utf8_lossy(object.summary.name(symbol.name))))
-    })
 }
 
 /// Memberships as they are recorded: by the names of objects, and the places of images in the record.
@@ -489,42 +489,45 @@ fn members_of_record(tree: &BuildTree, surroundings: &Surroundings) -> Vec<Image
     tree.objects.iter().map(of_object).collect()
 }
 
-/// The local names of all objects, with their sizes.
-fn local_names(tree: &BuildTree) -> SizedNameSet {
-    let own = tree.objects.iter().flat_map(|object| object.summary.symbols.iter());
-    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
-    let common = tree.held_commons().into_iter().flat_map(|(pack, element)| {
-        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
-        local.map(|symbol| (pack.names[symbol.name as usize].key, symbol.size))
-    });
-    own.chain(common).collect()
-}
-
-/// An object of the image that was written after it.
-fn stale_object(tree: &BuildTree, members: &Memberships, image: usize) -> Option<String> {
-    let linked_at = tree.images[image].modified?;
-    tree.objects
-        .iter()
-        .zip(&members.direct)
-        .find(|(object, direct)| {
-            direct.contains(image) && object.modified.is_some_and(|written| written > linked_at)
-        })
-        .map(|(object, _)| object.name.clone())
-}
-
-/// One node per image that every test of it depends on: compilers, libraries, foreign code, variables.
-fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &Surroundings) -> Vec<u32> {
-    let mut made: BTreeMap<(String, Digest), u32> = BTreeMap::new();
-    let mut environments = Vec::new();
-    for (index, image) in tree.images.iter().enumerate() {
-        let mut items: Vec<NamedDigest> = surroundings.variables.clone();
+/// Per image the compilers that its objects name.
+fn compilers(tree: &BuildTree, linked: &Linked<'_>) -> Vec<Vec<String>> {
+    let of_image = |image: usize| {
+        let mut compilers: Vec<String> = Vec::new();
         for (object, members) in tree.objects.iter().zip(linked.members.iter()) {
-            if members.contains(index) && !object.summary.compiler.is_empty() {
-                let name = format!("compiler {}", object.summary.compiler);
-                let digest = Digest::of(ENVIRONMENT, object.summary.compiler.as_bytes());
-                items.push(NamedDigest { name, digest });
+            let compiler = &object.summary.compiler;
+            if members.contains(image) && !compiler.is_empty() && !compilers.contains(compiler) {
+                compilers.push(compiler.clone());
             }
         }
+        compilers
+    };
+    (0..tree.images.len()).map(of_image).collect()
+}
+
+/// A node to be made, with what it refers to.
+type NewNode = (MadeNode, Vec<u32>);
+
+/// One node per image that every test of it depends on: compilers, libraries, foreign code, variables. Gives the new
+/// nodes, the first of which will have the number `first`, and which of them are those of the images.
+fn environment_nodes(
+    tree: &BuildTree,
+    first: u32,
+    compilers: &[Vec<String>],
+    surroundings: &Surroundings,
+) -> (Vec<NewNode>, Vec<u32>) {
+    let mut known: BTreeMap<(String, Digest), u32> = BTreeMap::new();
+    let mut made: Vec<NewNode> = Vec::new();
+    let mut environments = Vec::new();
+    let mut make = |name: String, content, references| {
+        made.push((MadeNode { name, content }, references));
+        first + made.len() as u32 - 1
+    };
+    for (image, compilers) in tree.images.iter().zip(compilers) {
+        let mut items: Vec<NamedDigest> = surroundings.variables.clone();
+        items.extend(compilers.iter().map(|compiler| NamedDigest {
+            name: format!("compiler {compiler}"),
+            digest: Digest::of(ENVIRONMENT, compiler.as_bytes()),
+        }));
         if let Some(around) = surroundings.images.iter().find(|around| around.image == image.name) {
             items.extend(around.items.iter().cloned());
             let of_content =
@@ -540,16 +543,15 @@ fn environment_nodes(tree: &BuildTree, linked: &mut Linked<'_>, surroundings: &S
         let children: Vec<u32> = items
             .into_iter()
             .map(|item| {
-                *made
-                    .entry((item.name.clone(), item.digest))
-                    .or_insert_with(|| linked.make(item.name, item.digest, []))
+                let new = || make(item.name.clone(), item.digest, Vec::new());
+                *known.entry((item.name.clone(), item.digest)).or_insert_with(new)
             })
             .collect();
         let name = format!("what {} runs on", image.name);
         let content = Digest::of(ENVIRONMENT, b"of program");
-        environments.push(linked.make(name, content, children));
+        environments.push(make(name, content, children));
     }
-    environments
+    (made, environments)
 }
 
 fn build_graph(linked: &Linked<'_>) -> Graph {
@@ -573,8 +575,9 @@ fn build_graph(linked: &Linked<'_>) -> Graph {
     builder.build()
 }
 
-fn notes(tree: &BuildTree, linked: &Linked<'_>, surroundings: &Surroundings) -> Vec<String> {
-    let mut notes = tree.notes.clone();
+/// What could not be read.
+fn opaque_notes(tree: &BuildTree, linked: &Linked<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
     for (object, members) in tree.objects.iter().zip(linked.members.iter()) {
         let is_opaque = object.summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE));
         if is_opaque && !members.is_empty() {
@@ -582,6 +585,11 @@ fn notes(tree: &BuildTree, linked: &Linked<'_>, surroundings: &Surroundings) -> 
             notes.push(format!("{}: {cause}. Every test depends on the whole file", object.name));
         }
     }
+    notes
+}
+
+fn notes(tree: &BuildTree, opaque: &[String], surroundings: &Surroundings) -> Vec<String> {
+    let mut notes = [&tree.notes, opaque].concat();
     for image in &surroundings.images {
         if let Some(object) = &image.stale {
             notes.push(format!("{}: {}", image.image, stale_cause(object)));

@@ -160,7 +160,7 @@ fn add_needed(
 }
 
 /// The objects that hold bitcode of which the linker may have made the code.
-fn soluble_objects(tree: &BuildTree) -> Vec<u32> {
+pub fn soluble_objects(tree: &BuildTree) -> Vec<u32> {
     let is_unmade = |size: u32, linkage: Linkage| size == UNKNOWN_SIZE && linkage != Linkage::Undefined;
     // Most builds have none at all: their lists of common elements are not looked at.
     let is_mixed = |packed: &Packed| packed.pack.symbols.iter().any(|s| is_unmade(s.size, s.linkage));

@@ -43,8 +43,25 @@ impl Status {
         }
     }
 
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.long(self.size);
+        for (seconds, nanoseconds) in [self.modified, self.changed] {
+            out.long(seconds as u64);
+            out.long(nanoseconds as u64);
+        }
+        out.long(self.inode);
+        out.long(self.device);
+    }
+
+    pub(crate) fn read(input: &mut Reader<'_>) -> Option<Status> {
+        let size = input.long()?;
+        let mut time = || Some((input.long()? as i64, input.long()? as i64));
+        let (modified, changed) = (time()?, time()?);
+        Some(Status { size, modified, changed, inode: input.long()?, device: input.long()? })
+    }
+
     /// Whether the file can only be written again with another time.
-    fn is_settled(&self, scan_began: SystemTime) -> bool {
+    pub fn is_settled(&self, scan_began: SystemTime) -> bool {
         let Ok(now) = scan_began.duration_since(UNIX_EPOCH) else { return false };
         let newest = self.modified.max(self.changed);
         let Ok(seconds) = u64::try_from(newest.0) else { return false };
@@ -113,13 +130,7 @@ impl FileRecords {
         for name in names {
             let (status, held) = &self.files[name];
             out.bytes(name.as_bytes());
-            out.long(status.size);
-            for (seconds, nanoseconds) in [status.modified, status.changed] {
-                out.long(seconds as u64);
-                out.long(nanoseconds as u64);
-            }
-            out.long(status.inode);
-            out.long(status.device);
+            status.write(&mut out);
             write_held(&mut out, held);
         }
         out.0
@@ -133,11 +144,7 @@ impl FileRecords {
         }
         let files = input.list(64, |input| {
             let name = String::from_utf8(input.bytes()?.to_vec()).ok()?;
-            let size = input.long()?;
-            let mut time = || Some((input.long()? as i64, input.long()? as i64));
-            let (modified, changed) = (time()?, time()?);
-            let (inode, device) = (input.long()?, input.long()?);
-            Some((name, (Status { size, modified, changed, inode, device }, read_held(input)?)))
+            Some((name, (Status::read(input)?, read_held(input)?)))
         })?;
         input.0.is_empty().then(|| FileRecords { files: files.into_iter().collect() })
     }

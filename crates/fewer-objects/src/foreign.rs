@@ -20,10 +20,12 @@ pub struct ForeignReader {
     masks: SizedNameMap<Vec<Range<usize>>>,
 }
 
-/// What was found in one program.
-pub struct Foreign {
-    pub digest: Digest,
-    pub symbols: usize,
+/// A symbol of a linked file that no definition of its objects explains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    pub symbol: ImageSymbol,
+    /// Whether it may be a local symbol of an object.
+    pub is_explained: bool,
 }
 
 /// The layout of one linked file.
@@ -37,12 +39,14 @@ pub struct Layout<'d> {
 }
 
 impl ForeignReader {
-    /// The digest of the symbols of a file that nothing explains. A stripped file counts as a whole.
-    pub fn read(&mut self, bytes: &[u8], image: &ImageSummary, mut foreign: Vec<&ImageSymbol>) -> Foreign {
+    /// The digest of the symbols of a file that nothing explains, if it has some. A stripped file counts as a whole.
+    pub fn read(&mut self, bytes: &[u8], image: &ImageSummary, candidates: &[Candidate]) -> Option<Digest> {
         let layout = Layout::of(bytes);
         let Some(layout) = layout.filter(|_| !image.is_stripped()) else {
-            return Foreign { digest: Digest::of(WHOLE, bytes), symbols: 1 };
+            return Some(Digest::of(WHOLE, bytes));
         };
+        let foreign = candidates.iter().filter(|candidate| !candidate.is_explained);
+        let mut foreign: Vec<&ImageSymbol> = foreign.map(|candidate| &candidate.symbol).collect();
         let mut digest = DigestBuilder::new(FOREIGN);
         let mut symbols = 0;
         let mut scratch = Vec::new();
@@ -64,7 +68,7 @@ impl ForeignReader {
             }
             digest.digest(Digest::of(FOREIGN, &scratch));
         }
-        Foreign { digest: digest.finish(), symbols }
+        (symbols > 0).then(|| digest.finish())
     }
 
     fn mask_code(&mut self, layout: &Layout<'_>, symbol: &ImageSymbol, code: &mut [u8]) {

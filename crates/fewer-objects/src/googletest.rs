@@ -1,12 +1,12 @@
 //! Where each GoogleTest test begins in the linked nodes: its body, its class's vtable, factory and constructors,
 //! the hooks of its suite, its parameter generators. Which tests exist is told by the program itself.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::link::{Linked, NO_NODE};
 use crate::name_map::NameMap;
 use crate::pack::Pack;
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, TestRole};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, Reader, TestRole, Writer};
 use crate::symbol_names::*;
 
 /// A test as the program lists it.
@@ -30,6 +30,7 @@ impl ListedTest {
 }
 
 /// A class with a `TestBody`, as found in the objects of one program.
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Class {
     roots: BTreeSet<u32>,
     /// The demangled class with its template arguments, without blanks.
@@ -37,8 +38,9 @@ struct Class {
 }
 
 /// All test classes of one program, by what GoogleTest calls them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TestClasses {
-    classes: HashMap<String, Vec<Class>>,
+    classes: BTreeMap<String, Vec<Class>>,
     /// Generator symbols with their nodes.
     generators: Vec<(String, u32)>,
 }
@@ -136,7 +138,7 @@ pub fn local_nodes(linked: &Linked<'_>, object: u32) -> NameMap<u32> {
 impl TestClasses {
     /// The classes in the objects of one program.
     pub fn of_program(linked: &Linked<'_>, symbols: &TestSymbols, image: usize) -> TestClasses {
-        let mut found = TestClasses { classes: HashMap::new(), generators: Vec::new() };
+        let mut found = TestClasses::default();
         for object in 0..symbols.objects.len() as u32 {
             if linked.members[object as usize].contains(image) {
                 found.read_object(linked, symbols, object, image);
@@ -162,6 +164,40 @@ impl TestClasses {
                 TestRole::None | TestRole::Factory | TestRole::SuiteHook => {}
             }
         }
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.word(self.classes.len() as u32);
+        for (name, classes) in &self.classes {
+            out.bytes(name.as_bytes());
+            out.word(classes.len() as u32);
+            for class in classes {
+                out.bytes(class.template.as_deref().unwrap_or("").as_bytes());
+                out.word(class.roots.len() as u32);
+                class.roots.iter().for_each(|&root| out.word(root));
+            }
+        }
+        out.word(self.generators.len() as u32);
+        for (name, node) in &self.generators {
+            out.bytes(name.as_bytes());
+            out.word(*node);
+        }
+    }
+
+    /// The inverse of `write`; `None` for damaged bytes, or nodes beyond the count.
+    pub(crate) fn read(input: &mut Reader<'_>, nodes: u32) -> Option<TestClasses> {
+        let node = |input: &mut Reader<'_>| input.word().filter(|&node| node < nodes);
+        let text = |input: &mut Reader<'_>| String::from_utf8(input.bytes()?.to_vec()).ok();
+        let classes = input.list(8, |input| {
+            let name = text(input)?;
+            let classes = input.list(8, |input| {
+                let template = Some(text(input)?).filter(|template| !template.is_empty());
+                Some(Class { template, roots: input.list(4, node)?.into_iter().collect() })
+            })?;
+            Some((name, classes))
+        })?;
+        let generators = input.list(8, |input| Some((text(input)?, node(input)?)))?;
+        Some(TestClasses { classes: classes.into_iter().collect(), generators })
     }
 
     /// The nodes a test starts from; the cause where there are none.

@@ -1,14 +1,16 @@
 //! Linked files: test executables, other programs and shared libraries. What they need, which symbols they
 //! hold, and whether GoogleTest is in them. Their code is read from objects; see `foreign` for what is left.
 
-use fewer_core::{Digest, Domain};
+use fewer_core::{Digest, DigestBuilder, Domain, Lazy};
 
+use crate::name_map::SizedNameSet;
 use crate::relocatable::*;
-use crate::summary::{NameKey, Reader, Writer};
+use crate::summary::{NameKey, Reader, UNKNOWN_SIZE, Writer};
 use crate::symbol_names::is_counter;
 
 const IMAGE_VERSION: u32 = 3;
 const IMAGE: Domain = Domain::new("image.summary");
+const SHAPE: Domain = Domain::new("image.shape");
 /// GoogleTest's runner: a program that has it is a test program.
 pub const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
 const LIST_FLAG: &[u8] = b"gtest_list_tests";
@@ -22,10 +24,45 @@ const DT_RUNPATH: u64 = 29;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageSymbol {
     pub key: NameKey,
-    pub size: u32,
     pub address: u64,
-    pub is_global: bool,
-    pub is_code: bool,
+    pub size: u32,
+    pub entry: TableEntry,
+}
+
+impl ImageSymbol {
+    /// Whether it may be the local symbol of an object: name and size fit.
+    pub fn is_explained_by(&self, locals: &SizedNameSet) -> bool {
+        !self.entry.is_global()
+            && [self.size, UNKNOWN_SIZE].iter().any(|&size| locals.contains(&(self.key, size)))
+    }
+}
+
+/// The place of a symbol in the symbol table, and whether other files can see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableEntry(u32);
+
+impl TableEntry {
+    const GLOBAL: u32 = 1 << 31;
+
+    fn new(index: u32, is_global: bool) -> TableEntry {
+        TableEntry(index & !TableEntry::GLOBAL | if is_global { TableEntry::GLOBAL } else { 0 })
+    }
+
+    pub fn is_global(self) -> bool {
+        self.0 & TableEntry::GLOBAL != 0
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn of_bits(bits: u32) -> TableEntry {
+        TableEntry(bits)
+    }
+
+    fn index(self) -> usize {
+        (self.0 & !TableEntry::GLOBAL) as usize
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -36,7 +73,7 @@ pub struct ImageSummary {
     /// Where the loader looks for libraries first.
     pub run_path: Vec<String>,
     /// In the order of the file. They tell what is in the file and are not part of the stored form.
-    pub symbols: Vec<ImageSymbol>,
+    pub symbols: Lazy<Vec<ImageSymbol>>,
     /// Whether the file was linked without symbols, or they were taken out of it.
     pub is_stripped: bool,
     pub has_googletest: bool,
@@ -45,17 +82,17 @@ pub struct ImageSummary {
 
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
-    let begin =
-        |count| (count, ImageSummary { symbols: Vec::with_capacity(count), ..ImageSummary::default() });
-    let read = ElfFile::parse_image(bytes, begin, |(_, summary), sections, symbol| {
-        take_symbol(sections, &symbol, summary);
+    let begin = |count| (count, Vec::with_capacity(count), false);
+    let read = ElfFile::parse_image(bytes, begin, |(_, symbols, has_runner), symbol| {
+        *has_runner |= symbol.name == TEST_RUNNER;
+        symbols.extend(image_symbol(&symbol));
     });
     match read {
-        Ok((file, (count, mut summary))) => {
-            summary.is_library = is_library(&file);
-            read_dynamic(&file, &mut summary);
-            summary.has_googletest |= mentions_googletest(&file, count <= 1);
-            summary.is_stripped = summary.symbols.is_empty();
+        Ok((file, (count, symbols, has_runner))) => {
+            let mut summary = read_facts(&file);
+            summary.has_googletest = has_runner || mentions_googletest(&file, count <= 1);
+            summary.is_stripped = symbols.is_empty();
+            summary.symbols = symbols.into();
             summary
         }
         Err(error) => {
@@ -64,9 +101,16 @@ pub fn read_image(bytes: &[u8]) -> ImageSummary {
     }
 }
 
-fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut ImageSummary) {
-    summary.has_googletest |= symbol.name == TEST_RUNNER;
-    let Place::Section(section) = symbol.place else { return };
+/// What a linked file says of itself besides its symbols.
+fn read_facts(file: &ElfFile<'_>) -> ImageSummary {
+    let mut summary = ImageSummary { is_library: is_library(file), ..ImageSummary::default() };
+    read_dynamic(file, &mut summary);
+    summary
+}
+
+/// A symbol that has a size and is neither a compiler's counter nor made up by the linker.
+fn image_symbol(symbol: &Symbol<'_>) -> Option<ImageSymbol> {
+    let Place::Section(_) = symbol.place else { return None };
     let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
     let is_local = symbol.binding == Binding::Local;
     // What is not loaded is nothing that runs. Example: clang's tables of which lines belong to which counter.
@@ -74,15 +118,18 @@ fn take_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>, summary: &mut Imag
         return;
     }
     if !sized || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
-        return;
+        return None;
     }
-    summary.symbols.push(ImageSymbol {
+    Some(ImageSymbol {
         key: NameKey::of(symbol.name),
-        size: u32::try_from(symbol.size).unwrap_or(u32::MAX),
         address: symbol.value,
-        is_global: !is_local,
-        is_code: sections[section].has(SHF_EXECINSTR),
-    });
+        size: clamped(symbol.size),
+        entry: TableEntry::new(symbol.index, !is_local),
+    })
+}
+
+fn clamped(size: u64) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
 }
 
 /// A name that a linker made up. Example: `rand$plt`. Rust's own names have a `$` too, but a hash behind it.
@@ -171,7 +218,52 @@ impl ImageSummary {
             soname,
             needed,
             run_path,
-            symbols: Vec::new(),
+            symbols: Lazy::default(),
         })
+    }
+}
+
+/// A linked file of which only sizes and addresses of symbols are asked.
+pub struct SymbolTable<'d> {
+    file: ElfFile<'d>,
+    entries: &'d [u8],
+}
+
+/// Bytes of an entry of the symbol table; of those the first eight tell all but address and size.
+const ENTRY: usize = 24;
+const NAME_AND_KIND: usize = 8;
+
+impl<'d> SymbolTable<'d> {
+    /// `None` for a file that is not well-formed or has no symbols.
+    pub fn of(bytes: &'d [u8]) -> Option<SymbolTable<'d>> {
+        let file = ElfFile::parse_sections(bytes).ok()?;
+        let entries = file.sections.iter().find(|section| section.kind == SHT_SYMTAB)?.data;
+        (!entries.is_empty()).then_some(SymbolTable { file, entries })
+    }
+
+    /// Everything that the summary of the file follows from, but for the sizes and addresses of its symbols. As long
+    /// as it stays the same, so do the symbols in their order.
+    pub fn shape(&self) -> Digest {
+        let mut shape = DigestBuilder::new(SHAPE);
+        for section in &self.file.sections {
+            shape.bytes(section.name).number(section.kind as u64).number(section.flags);
+            if section.kind == SHT_STRTAB || section.kind == SHT_SYMTAB_SHNDX {
+                shape.number(section.data.len() as u64).digest(Digest::of(SHAPE, section.data));
+            }
+        }
+        let mut entries = Vec::with_capacity(self.entries.len() / ENTRY * NAME_AND_KIND);
+        for entry in self.entries.chunks(ENTRY) {
+            entries.extend_from_slice(&entry[..NAME_AND_KIND.min(entry.len())]);
+        }
+        shape.number(self.entries.len() as u64).digest(Digest::of(SHAPE, &entries));
+        let (_, facts) = read_facts(&self.file).encode();
+        shape.bytes(&facts).finish()
+    }
+
+    /// Address and size of a symbol.
+    pub fn extent(&self, entry: TableEntry) -> Option<(u64, u32)> {
+        let entry = self.entries.chunks_exact(ENTRY).nth(entry.index())?;
+        let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
+        Some((word(8)?, clamped(word(16)?)))
     }
 }

@@ -56,6 +56,22 @@ impl ImageSet {
         self.rest.iter_mut().zip(&other.rest).for_each(|(a, b)| *a |= b);
     }
 
+    /// The bits, lowest images first; [`ImageSet::of_words`] is the inverse.
+    pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        [self.first].into_iter().chain(self.rest.iter().copied())
+    }
+
+    /// `None` if the words are not those of a set of so many images.
+    pub fn of_words(images: usize, mut words: impl Iterator<Item = Option<u64>>) -> Option<ImageSet> {
+        let mut set = ImageSet::empty(images);
+        set.first = words.next()??;
+        for word in &mut set.rest {
+            *word = words.next()??;
+        }
+        let is_within = set.iter().all(|image| image < images);
+        is_within.then_some(set)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..64 + self.rest.len() * 64).filter(|&image| self.contains(image))
     }

@@ -8,7 +8,7 @@ use crate::summary::Traits;
 use crate::symbol_names::Part;
 
 /// What initialisers mean for the tests of each program.
-#[derive(Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Initialisers {
     /// Every initialiser, with the programs it runs in.
     pub all: Vec<(u32, ImageSet)>,

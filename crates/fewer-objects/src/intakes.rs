@@ -21,6 +21,19 @@ pub struct Intakes {
     pub libraries: Vec<NamedDigest>,
 }
 
+impl Intakes {
+    pub fn of(&self, intake: Intake) -> &[NamedDigest] {
+        match intake {
+            Intake::Files => &self.files,
+            Intake::Programs => &self.programs,
+            Intake::Libraries => &self.libraries,
+        }
+    }
+}
+
+/// The nodes of inputs, by kind, in the order of the inputs.
+pub type InputNodes = Vec<(Intake, Vec<u32>)>;
+
 /// Nodes through which code reaches files, programs and libraries; made when the first code needs them.
 #[derive(Default)]
 pub struct IntakeNodes {
@@ -45,23 +58,28 @@ impl IntakeNodes {
         gate
     }
 
-    /// Leads every gate to all inputs of its kind.
-    pub fn finish(self, linked: &mut Linked<'_>, intakes: &Intakes) {
+    /// Leads every gate to all inputs of its kind. Gives the nodes of the inputs, by kind.
+    pub fn finish(self, linked: &mut Linked<'_>, intakes: &Intakes) -> InputNodes {
+        let mut nodes = InputNodes::new();
         for intake in [Intake::Files, Intake::Programs, Intake::Libraries] {
             let gates: Vec<u32> =
                 self.gates.iter().filter(|((kind, _), _)| *kind == intake).map(|(_, &gate)| gate).collect();
             if gates.is_empty() {
                 continue;
             }
-            let (title, inputs) = match intake {
-                Intake::Files => ("files of the project that are not code", &intakes.files),
-                Intake::Programs => ("programs built by the project", &intakes.programs),
-                Intake::Libraries => ("libraries built by the project", &intakes.libraries),
+            let title = match intake {
+                Intake::Files => "files of the project that are not code",
+                Intake::Programs => "programs built by the project",
+                Intake::Libraries => "libraries built by the project",
             };
+            let inputs = intakes.of(intake);
             let children: Vec<u32> =
                 inputs.iter().map(|input| linked.make(input.name.clone(), input.digest, [])).collect();
-            let hub = linked.make(title.to_string(), Digest::of(GROUP, title.as_bytes()), children);
+            let hub =
+                linked.make(title.to_string(), Digest::of(GROUP, title.as_bytes()), children.iter().copied());
             linked.extra.extend(gates.into_iter().map(|gate| (gate, hub)));
+            nodes.push((intake, children));
         }
+        nodes
     }
 }

@@ -19,6 +19,7 @@ pub mod image;
 mod image_set;
 mod initialisers;
 mod intakes;
+mod kept;
 mod known_names;
 pub mod libtest;
 mod line_numbers;
@@ -30,6 +31,7 @@ pub mod pack;
 mod panic_places;
 pub mod reader;
 mod relocatable;
+mod renewal;
 pub mod scan;
 mod shared_text;
 pub mod summary;
@@ -43,7 +45,9 @@ pub use analysis::{Analysis, Given, Target};
 pub use googletest::ListedTest;
 pub use intakes::NamedDigest;
 pub use libtest::HarnessTest;
-pub use scan::{BuildTree, NamedFile, NoCache, ScanError, Scanned, SummaryCache, scan, scan_files};
+pub use scan::{
+    BuildTree, NamedFile, NoCache, ScanError, Scanned, SummaryCache, scan, scan_again, scan_files,
+};
 pub use symbol_names::demangled;
 pub use toolchain::Toolchain;
 pub use virtual_tables::VirtualCalls;

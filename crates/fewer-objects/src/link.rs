@@ -9,7 +9,7 @@ use fewer_core::{Digest, Domain};
 use crate::effects::{Intake, intake_of};
 use crate::image::TEST_RUNNER;
 use crate::image_set::ImageSet;
-use crate::intakes::{IntakeNodes, Intakes};
+use crate::intakes::{InputNodes, IntakeNodes, Intakes};
 use crate::known_names::KnownNames;
 use crate::name_map::{DigestMap, NameMap};
 use crate::pack::Pack;
@@ -114,8 +114,13 @@ impl<'s> Linked<'s> {
     }
 
     /// Leads all code that takes in something besides code to what that may be.
-    pub fn connect_intakes(&mut self, intakes: &Intakes) {
-        std::mem::take(&mut self.gates).finish(self, intakes);
+    pub fn connect_intakes(&mut self, intakes: &Intakes) -> InputNodes {
+        std::mem::take(&mut self.gates).finish(self, intakes)
+    }
+
+    /// How many nodes are common elements, which come first.
+    pub fn common_count(&self) -> usize {
+        self.origins.partition_point(|origin| origin.owner & OF_PACK != 0)
     }
 
     /// How many nodes are elements; the made ones follow them.
@@ -228,25 +233,13 @@ impl<'s> Linked<'s> {
         }
     }
 
-    /// The name for people and other states. Shared elements belong to no one object.
-    pub fn display_name(&self, node: u32) -> String {
-        let mut name = String::new();
-        self.write_display_name(node, &mut name);
-        name
-    }
-
-    /// Appends the display name; for callers that name many.
+    /// Appends the name for people and other states. Shared elements belong to no one object.
     pub fn write_display_name(&self, node: u32, out: &mut String) {
-        if let Node::Element { object, element } = self.node(node) {
-            let traits = self.summary(object).elements[element as usize].traits;
-            if !traits.has(Traits::SHARED) || traits.has(Traits::PRIVATE) {
-                out.push_str(&self.objects[object as usize].name);
-                out.push(':');
+        match self.node(node) {
+            Node::Element { object, element } => {
+                write_element_name(&self.objects[object as usize], element, out);
             }
-        }
-        match std::str::from_utf8(self.symbol(node)) {
-            Ok(symbol) => out.push_str(symbol),
-            Err(_) => out.push_str(&String::from_utf8_lossy(self.symbol(node))),
+            Node::Common(_) | Node::Made(_) => write_text(self.symbol(node), out),
         }
     }
 
@@ -504,6 +497,23 @@ impl<'s> Linked<'s> {
             Some(_) | None => node,
         };
         self.targets.push(target);
+    }
+}
+
+/// Appends the display name of an object's own element.
+pub fn write_element_name(object: &Scanned<ObjectSummary>, element: u32, out: &mut String) {
+    let traits = object.summary.elements[element as usize].traits;
+    if !traits.has(Traits::SHARED) || traits.has(Traits::PRIVATE) {
+        out.push_str(&object.name);
+        out.push(':');
+    }
+    write_text(object.summary.element_name(element), out);
+}
+
+fn write_text(text: &[u8], out: &mut String) {
+    match std::str::from_utf8(text) {
+        Ok(text) => out.push_str(text),
+        Err(_) => out.push_str(&String::from_utf8_lossy(text)),
     }
 }
 

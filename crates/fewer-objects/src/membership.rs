@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::image::{ImageSummary, ImageSymbol};
+use crate::image::{ImageSummary, TableEntry};
 use crate::image_set::ImageSet;
 use crate::known_names::{KnownNames, NO_NAME};
 use crate::name_map::NameMap;
@@ -34,10 +34,17 @@ pub struct Exclusion {
 
 /// Strong names of an object that another object of the same linked file defines too, or all of them where the
 /// file holds so few that the object may not be in it at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contested {
     pub object: usize,
     pub image: usize,
     pub names: Vec<NameKey>,
+}
+
+impl Contested {
+    pub fn is_among(&self, exclusions: &[Exclusion]) -> bool {
+        exclusions.iter().any(|excluded| (excluded.object, excluded.image) == (self.object, self.image))
+    }
 }
 
 /// Where names and sizes do not tell: left-over objects of deleted files, programs that define the same name.
@@ -128,9 +135,10 @@ pub fn memberships(tree: &BuildTree, direct: Vec<ImageSet>) -> Memberships {
 
 /// What the symbols alone tell: per object the linked files it may be part of, and of those the ones that hold
 /// few of its strong names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DirectMembers {
-    sets: Vec<ImageSet>,
-    partial: Vec<ImageSet>,
+    pub sets: Vec<ImageSet>,
+    pub partial: Vec<ImageSet>,
 }
 
 impl DirectMembers {
@@ -141,23 +149,70 @@ impl DirectMembers {
     }
 }
 
-pub fn direct_members(tree: &BuildTree, names: &KnownNames) -> DirectMembers {
-    let telling: Vec<Vec<Telling>> =
-        tree.objects.iter().map(|object| telling(tree, &object.summary)).collect();
-    let by_name = TellingByName::of(&telling, names);
-    let mut stripped = ImageSet::empty(tree.images.len());
-    let mut tallies = vec![vec![Tally::default(); tree.images.len()]; tree.objects.len()];
-    for (image, file) in tree.images.iter().enumerate() {
-        if file.summary.is_stripped() {
-            stripped.insert(image);
-        }
-        for (symbol, name) in file.summary.symbols.iter().zip(names.of_image(image)) {
-            by_name.of_name(name).for_each(|(object, told)| tallies[object][image].count(told, symbol));
+/// Everything that tells which objects are in which linked files: sizes change in every edit, the rest seldom.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Evidence {
+    /// Per object.
+    pub telling: Vec<Vec<Told>>,
+    /// Per linked file where the objects' telling symbols are in it.
+    pub occurrences: Vec<Vec<Occurrence>>,
+    pub stripped: Vec<bool>,
+}
+
+/// A symbol of an object that tells where its object was linked, but for its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    pub size: u32,
+    pub weight: Weight,
+}
+
+/// A symbol of a linked file that has the name of an object's telling symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Occurrence {
+    pub object: u32,
+    /// Which of the object's telling symbols.
+    pub told: u32,
+    pub entry: TableEntry,
+    pub size: u32,
+}
+
+impl Evidence {
+    pub fn of(tree: &BuildTree, names: &KnownNames) -> Evidence {
+        let telling: Vec<Vec<Telling>> =
+            tree.objects.iter().map(|object| telling(tree, &object.summary)).collect();
+        let by_name = TellingByName::of(&telling, names);
+        let of_image = |(image, file): (usize, &Scanned<ImageSummary>)| {
+            let symbols = file.summary.symbols.iter().zip(names.of_image(image));
+            let found = symbols.flat_map(|(symbol, name)| {
+                let (entry, size) = (symbol.entry, symbol.size);
+                by_name.of_name(name).map(move |(object, told)| Occurrence { object, told, entry, size })
+            });
+            found.collect()
+        };
+        let occurrences = tree.images.iter().enumerate().map(of_image).collect();
+        let told = |telling: &Vec<Telling>| telling.iter().map(|telling| telling.told).collect();
+        Evidence {
+            telling: telling.iter().map(told).collect(),
+            occurrences,
+            stripped: tree.images.iter().map(|image| image.summary.is_stripped()).collect(),
         }
     }
-    let settle = |(telling, tallies): (&Vec<Telling>, &Vec<Tally>)| settle(telling, tallies, &stripped);
-    let (sets, partial) = telling.iter().zip(&tallies).map(settle).unzip();
-    DirectMembers { sets, partial }
+
+    pub fn direct_members(&self) -> DirectMembers {
+        let count = self.stripped.len();
+        let mut stripped = ImageSet::empty(count);
+        (0..count).filter(|&image| self.stripped[image]).for_each(|image| stripped.insert(image));
+        let mut tallies = vec![vec![Tally::default(); count]; self.telling.len()];
+        for (image, occurrences) in self.occurrences.iter().enumerate() {
+            for found in occurrences {
+                let told = &self.telling[found.object as usize][found.told as usize];
+                tallies[found.object as usize][image].count(told, found);
+            }
+        }
+        let settle = |(telling, tallies): (&Vec<Told>, &Vec<Tally>)| settle(telling, tallies, &stripped);
+        let (sets, partial) = self.telling.iter().zip(&tallies).map(settle).unzip();
+        DirectMembers { sets, partial }
+    }
 }
 
 fn strong_names(summary: &ObjectSummary) -> impl Iterator<Item = NameKey> + '_ {
@@ -165,8 +220,8 @@ fn strong_names(summary: &ObjectSummary) -> impl Iterator<Item = NameKey> + '_ {
 }
 
 /// How much a symbol tells about where its object was linked.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Evidence {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Weight {
     /// A local or shared name, which unrelated objects may have too.
     Weak,
     /// The name of an initialiser: local, but made from the object's own names, and kept even where the linker
@@ -179,72 +234,85 @@ enum Evidence {
 /// A symbol that tells where its object was linked.
 struct Telling {
     key: NameKey,
-    size: u32,
-    evidence: Evidence,
+    told: Told,
+}
+
+/// What the symbols that an object keeps for itself tell; `None` for those that tell nothing.
+fn told_by_own(summary: &ObjectSummary) -> impl Iterator<Item = Telling> + '_ {
+    summary.symbols.iter().filter_map(|symbol| {
+        let weight = match symbol.linkage {
+            Linkage::Undefined => return None,
+            Linkage::Strong => Weight::Strong,
+            Linkage::Local if summary.name(symbol.name).starts_with(b"_GLOBAL_") => Weight::Initialiser,
+            Linkage::Local | Linkage::Weak => Weight::Weak,
+        };
+        Some(Telling { key: symbol.key, told: Told { size: symbol.size, weight } })
+    })
+}
+
+/// What the symbols of an object tell that has the same names as before, but may have other sizes. What it shares with
+/// others comes last, and is the same.
+pub fn told_again(summary: &ObjectSummary, before: &[Told]) -> Option<Vec<Told>> {
+    let own: Vec<Told> = told_by_own(summary).map(|telling| telling.told).collect();
+    let is_telling = own.iter().any(|told| told.weight > Weight::Weak);
+    let told: Vec<Told> = match is_telling {
+        true => own.into_iter().filter(|told| told.weight > Weight::Weak).collect(),
+        false => own.iter().chain(before.get(own.len()..)?).copied().collect(),
+    };
+    (told.len() == before.len()).then_some(told)
 }
 
 /// The symbols that tell most: strong names and initialisers, or whatever the object has if it has neither.
 fn telling(tree: &BuildTree, summary: &ObjectSummary) -> Vec<Telling> {
-    let own = |symbol: &SymbolSummary| {
-        let evidence = match symbol.linkage {
-            Linkage::Undefined => return None,
-            Linkage::Strong => Evidence::Strong,
-            Linkage::Local if summary.name(symbol.name).starts_with(b"_GLOBAL_") => Evidence::Initialiser,
-            Linkage::Local | Linkage::Weak => Evidence::Weak,
-        };
-        Some(Telling { key: symbol.key, size: symbol.size, evidence })
-    };
-    let mut telling: Vec<Telling> = summary.symbols.iter().filter_map(own).collect();
-    if telling.iter().any(|told| told.evidence > Evidence::Weak) {
-        telling.retain(|told| told.evidence > Evidence::Weak);
+    let mut telling: Vec<Telling> = told_by_own(summary).collect();
+    if telling.iter().any(|telling| telling.told.weight > Weight::Weak) {
+        telling.retain(|telling| telling.told.weight > Weight::Weak);
         return telling;
     }
     for common in &summary.commons {
         let pack = &tree.packs[common.pack as usize].pack;
         telling.extend(pack.symbols_of(common.element).iter().map(|symbol| Telling {
             key: pack.names[symbol.name as usize].key,
-            size: symbol.size,
-            evidence: Evidence::Weak,
+            told: Told { size: symbol.size, weight: Weight::Weak },
         }));
     }
     telling
 }
 
-impl Telling {
+impl Told {
     fn is_strong(&self) -> bool {
-        self.evidence == Evidence::Strong && self.size != 0
+        self.weight == Weight::Strong && self.size != 0
     }
 }
 
 /// The telling symbols of all objects by name, as lists threaded through one array.
-struct TellingByName<'t> {
+struct TellingByName {
     /// Per name the newest entry.
     heads: Vec<u32>,
-    /// With its object, and the next older entry of the same name.
-    entries: Vec<(&'t Telling, u32, u32)>,
+    /// Its object, its place there, and the next older entry of the same name.
+    entries: Vec<(u32, u32, u32)>,
 }
 
-impl<'t> TellingByName<'t> {
-    fn of(telling: &'t [Vec<Telling>], names: &KnownNames) -> TellingByName<'t> {
+impl TellingByName {
+    fn of(telling: &[Vec<Telling>], names: &KnownNames) -> TellingByName {
         let mut by_name = TellingByName { heads: vec![NO_NAME; names.count()], entries: Vec::new() };
-        for (object, told) in telling
-            .iter()
-            .zip(0..)
-            .flat_map(|(telling, object)| telling.iter().map(move |told| (object, told)))
-        {
-            let Some(name) = names.number(told.key) else { continue };
-            let older = std::mem::replace(&mut by_name.heads[name as usize], by_name.entries.len() as u32);
-            by_name.entries.push((told, object, older));
+        for (object, telling) in (0..).zip(telling) {
+            for (told, telling) in (0..).zip(telling) {
+                let Some(name) = names.number(telling.key) else { continue };
+                let newest = by_name.entries.len() as u32;
+                let older = std::mem::replace(&mut by_name.heads[name as usize], newest);
+                by_name.entries.push((object, told, older));
+            }
         }
         by_name
     }
 
-    fn of_name(&self, name: u32) -> impl Iterator<Item = (usize, &'t Telling)> + '_ {
+    fn of_name(&self, name: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let mut next = self.heads.get(name as usize).copied().unwrap_or(NO_NAME);
         std::iter::from_fn(move || {
-            let &(told, object, older) = self.entries.get(next as usize)?;
+            let &(object, told, older) = self.entries.get(next as usize)?;
             next = older;
-            Some((object as usize, told))
+            Some((object, told))
         })
     }
 }
@@ -259,13 +327,13 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, told: &Telling, symbol: &ImageSymbol) {
+    fn count(&mut self, told: &Told, symbol: &Occurrence) {
         if symbol.size == told.size || told.size == UNKNOWN_SIZE {
             self.is_present = true;
             // Some linkers (mold, lld) make all names of a program local.
             self.present_strong += told.is_strong() as u32;
-            self.global_strong += (told.is_strong() && symbol.is_global) as u32;
-        } else if told.is_strong() && symbol.is_global && symbol.size != 0 {
+            self.global_strong += (told.is_strong() && symbol.entry.is_global()) as u32;
+        } else if told.is_strong() && symbol.entry.is_global() && symbol.size != 0 {
             // A strong name is defined once in a program: this one was defined by another object.
             self.is_conflicting = true;
         }
@@ -273,7 +341,7 @@ impl Tally {
 }
 
 /// The linked files an object may be part of, and those of them that hold few of its strong names.
-fn settle(telling: &[Telling], tallies: &[Tally], stripped: &ImageSet) -> (ImageSet, ImageSet) {
+fn settle(telling: &[Told], tallies: &[Tally], stripped: &ImageSet) -> (ImageSet, ImageSet) {
     let count = tallies.len();
     if telling.is_empty() {
         return (ImageSet::full(count), ImageSet::empty(count));

@@ -190,6 +190,17 @@ impl Divided {
         Divided { whole, own, common, symbols, first_symbol }
     }
 
+    /// What identifies each common element, in the order of the own part's list.
+    pub fn closures(&self) -> Vec<Digest> {
+        let closure = |&element: &u32| self.whole.elements[element as usize].closure.unwrap_or_default();
+        self.common.iter().map(closure).collect()
+    }
+
+    /// What is the object's own, without its list of common elements.
+    pub fn into_own(self) -> ObjectSummary {
+        self.own
+    }
+
     fn symbols_of(&self, element: u32) -> impl Iterator<Item = &SymbolSummary> {
         let range =
             self.first_symbol[element as usize] as usize..self.first_symbol[element as usize + 1] as usize;

@@ -54,12 +54,15 @@ pub const SHF_EXECINSTR: u64 = 4;
 pub const SHF_MERGE: u64 = 0x10;
 pub const SHF_STRINGS: u64 = 0x20;
 pub const SHF_GROUP: u64 = 0x200;
+pub const SHT_SYMTAB: u32 = 2;
+pub const SHT_STRTAB: u32 = 3;
 pub const SHT_NOTE: u32 = 7;
 pub const SHT_NOBITS: u32 = 8;
 pub const SHT_INIT_ARRAY: u32 = 14;
 pub const SHT_FINI_ARRAY: u32 = 15;
 pub const SHT_PREINIT_ARRAY: u32 = 16;
 pub const SHT_GROUP: u32 = 17;
+pub const SHT_SYMTAB_SHNDX: u32 = 18;
 pub const SHT_RELA: u32 = 4;
 pub const SHT_REL: u32 = 9;
 
@@ -87,6 +90,8 @@ pub struct Symbol<'d> {
     pub kind: u8,
     pub value: u64,
     pub size: u64,
+    /// Its place in the table.
+    pub index: u32,
 }
 
 pub const STT_OBJECT: u8 = 1;
@@ -174,14 +179,24 @@ impl<'d> ElfFile<'d> {
     pub fn parse_image<T>(
         bytes: &'d [u8],
         begin: impl FnOnce(usize) -> T,
-        mut take: impl FnMut(&mut T, &[Section<'d>], Symbol<'d>),
+        mut take: impl FnMut(&mut T, Symbol<'d>),
     ) -> Result<(ElfFile<'d>, T), ElfError> {
         let (machine, table) = ElfFile::tables(bytes)?;
         let sections = read_sections(&table, bytes);
         let mut taken = begin(table.symbols(LE, bytes, elf::SHT_SYMTAB)?.len());
-        for_each_symbol(&table, bytes, |symbol| take(&mut taken, &sections, symbol))?;
+        for_each_symbol(&table, bytes, |symbol| take(&mut taken, symbol))?;
+        Ok((ElfFile::without_symbols(machine, sections), taken))
+    }
+
+    /// A linked file's sections alone.
+    pub fn parse_sections(bytes: &'d [u8]) -> Result<ElfFile<'d>, ElfError> {
+        let (machine, table) = ElfFile::tables(bytes)?;
+        Ok(ElfFile::without_symbols(machine, read_sections(&table, bytes)))
+    }
+
+    fn without_symbols(machine: Machine, sections: Vec<Section<'d>>) -> ElfFile<'d> {
         let relocations = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
-        Ok((ElfFile { machine, sections, symbols: Vec::new(), relocations }, taken))
+        ElfFile { machine, sections, symbols: Vec::new(), relocations }
     }
 
     fn tables(bytes: &'d [u8]) -> Result<(Machine, Sections<'d>), ElfError> {
@@ -263,6 +278,7 @@ fn for_each_symbol<'d>(
             kind: symbol.st_type().0,
             value: symbol.st_value(LE),
             size: symbol.st_size(LE),
+            index: index.0 as u32,
         });
     }
     Ok(())

@@ -7,19 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use fewer_core::Digest;
+use fewer_core::{Digest, Lazy};
 use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 use rayon::prelude::*;
 
 use crate::bitcode::{is_bitcode, read_bitcode};
 use crate::content_key::{image_content, object_key};
-use crate::file_records::{FileRecords, Held, Member};
+use crate::file_records::{FileRecords, Held, Member, Status};
 use crate::found::{Found, FoundKind, find, given};
 use crate::image::{ImageSummary, read_image};
+use crate::kept::{Kept, KeptImage};
 use crate::pack::{Divided, Pack, Packer};
 use crate::reader::{opaque, read_object};
 use crate::relocatable::{FileKind, peek};
+use crate::renewal::{LinkedFile, Renewal};
 use crate::summary::ObjectSummary;
 
 /// Kinds of cached summaries.
@@ -28,8 +30,13 @@ pub const IMAGE_KIND: &str = "image";
 pub const PACK_KIND: &str = "pack";
 
 /// Where summaries are kept between runs, by the content they were made from.
-pub trait SummaryCache: Sync {
+pub trait SummaryCache: Send + Sync {
     fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>>;
+    /// Whether there is one under each of the keys.
+    fn has_all(&self, kind: &str, keys: &[Digest]) -> bool {
+        let there = self.load(kind, keys);
+        keys.iter().all(|key| there.contains_key(key))
+    }
     /// Keeps summaries; what is there under the same key is replaced.
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]);
 }
@@ -52,7 +59,7 @@ pub struct Scanned<T> {
     pub name: String,
     pub key: Digest,
     pub modified: Option<SystemTime>,
-    pub summary: Arc<T>,
+    pub summary: Lazy<T>,
 }
 
 /// Elements that several objects hold, with the key they are kept under.
@@ -67,7 +74,8 @@ pub struct Packed {
 pub struct BuildTree {
     pub objects: Vec<Scanned<ObjectSummary>>,
     /// What the objects' lists of common elements refer to.
-    pub packs: Vec<Packed>,
+    pub packs: Lazy<Vec<Packed>>,
+    pub pack_keys: Vec<Digest>,
     pub images: Vec<Scanned<ImageSummary>>,
     /// How many objects were read rather than taken from the cache.
     pub files_read: usize,
@@ -76,21 +84,45 @@ pub struct BuildTree {
     directory: PathBuf,
     /// By name the files that are not where their names say.
     elsewhere: HashMap<String, PathBuf>,
-    /// Per image its content, once somebody asked for it.
+    /// Per image its bytes, and its content, once somebody asked for them.
+    image_files: Vec<Opened>,
     contents: Vec<OnceLock<Digest>>,
+    /// Per image its status, where that will tell when it changes.
+    statuses: Vec<Option<Status>>,
+    /// What stands for most of an analysis, where the last one of this directory still holds.
+    pub(crate) renewal: Option<Renewal>,
+    keeper: Keeper,
+}
+
+/// Where an analysis is kept for the next one, if it is.
+#[derive(Clone, Default)]
+struct Keeper(Option<Arc<dyn SummaryCache>>);
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "kept" } else { "not kept" })
+    }
 }
 
 impl BuildTree {
     /// A recorded state. `None` if an object refers to a pack that is not given.
     pub fn of_record(
-        mut objects: Vec<Scanned<ObjectSummary>>,
+        objects: Vec<Scanned<ObjectSummary>>,
         packs: Vec<Packed>,
         images: Vec<Scanned<ImageSummary>>,
     ) -> Option<BuildTree> {
-        for object in &mut objects {
-            Arc::make_mut(&mut object.summary).number_packs(&packs).then_some(())?;
-        }
-        Some(BuildTree { objects, packs, images, ..BuildTree::default() })
+        let numbered = |object: Scanned<ObjectSummary>| {
+            let mut summary = object.summary.into_inner();
+            summary.number_packs(&packs).then(|| Scanned { summary: summary.into(), ..object })
+        };
+        let objects = objects.into_iter().map(numbered).collect::<Option<_>>()?;
+        let pack_keys = packs.iter().map(|packed| packed.key).collect();
+        Some(BuildTree { objects, packs: packs.into(), pack_keys, images, ..BuildTree::default() })
+    }
+
+    /// Where to keep what the analysis of the tree found, and under which directory; with the status of each image.
+    pub(crate) fn keeper(&self) -> Option<(&dyn SummaryCache, &Path, &[Option<Status>])> {
+        Some((self.keeper.0.as_deref()?, &self.directory, &self.statuses))
     }
 
     /// Every common element that an object of the build holds, once.
@@ -113,12 +145,14 @@ impl BuildTree {
         self.elsewhere.get(name).cloned().unwrap_or_else(|| build_directory.join(name))
     }
 
+    /// The bytes of a linked file, if it is there and can be read.
+    pub fn image_bytes(&self, image: usize) -> Option<&[u8]> {
+        self.image_files.get(image)?.bytes()
+    }
+
     /// All of a linked file that can matter when it runs. Reads the file when it is first asked for.
     pub fn image_content(&self, image: usize) -> Digest {
-        let read = || match map_file(&self.path_of(&self.directory, &self.images[image].name)) {
-            Ok(bytes) => image_content(&bytes),
-            Err(_) => image_content(b""),
-        };
+        let read = || image_content(self.image_bytes(image).unwrap_or(b""));
         self.contents.get(image).map_or_else(read, |content| *content.get_or_init(read))
     }
 }
@@ -139,21 +173,15 @@ pub struct ScanError {
 }
 
 /// One object, in a file of its own or inside an archive.
-struct Input {
-    name: String,
-    key: Digest,
+#[derive(Clone)]
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) key: Digest,
     modified: Option<SystemTime>,
     file: usize,
     /// The part of the file, for a member of an archive.
     range: Option<std::ops::Range<usize>>,
-    is_bitcode: bool,
-}
-
-impl Input {
-    fn scanned(self, summary: ObjectSummary) -> Scanned<ObjectSummary> {
-        let Input { name, key, modified, .. } = self;
-        Scanned { name, key, modified, summary: Arc::new(summary) }
-    }
+    pub(crate) is_bitcode: bool,
 }
 
 /// A file by the name that it goes by in the graph, wherever it lies.
@@ -165,61 +193,164 @@ pub struct NamedFile {
 
 /// Reads a build directory.
 pub fn scan(build_directory: &Path, cache: &dyn SummaryCache) -> Result<BuildTree, ScanError> {
-    let began = SystemTime::now();
-    let known = FileRecords::load(cache, build_directory);
-    let mut records = FileRecords::default();
-    let found = find(build_directory, &known, &mut records, began)?;
-    Ok(read(build_directory, cache, found, (&known, records), began))
+    Ok(Listed::of(build_directory, cache)?.read(cache))
+}
+
+/// Reads of a build directory what the last analysis of it does not know; the rest when somebody looks at it. What
+/// the analysis of the tree finds is kept for the next one.
+pub fn scan_again(build_directory: &Path, cache: Arc<dyn SummaryCache>) -> Result<BuildTree, ScanError> {
+    let listed = Listed::of(build_directory, &*cache)?;
+    let mut tree = match Kept::load(&*cache, build_directory).and_then(|kept| listed.renewal(kept, &*cache)) {
+        Some(renewal) => listed.read_later(renewal, cache.clone()),
+        None => listed.read(&*cache),
+    };
+    tree.keeper = Keeper(Some(cache));
+    Ok(tree)
 }
 
 /// Reads just these files of a build that leaves more behind than it uses.
 pub fn scan_files(build_directory: &Path, files: &[NamedFile], cache: &dyn SummaryCache) -> BuildTree {
-    let began = SystemTime::now();
-    let known = FileRecords::load(cache, build_directory);
-    let mut records = FileRecords::default();
-    let found = given(files, &known, &mut records, began);
-    let mut tree = read(build_directory, cache, found, (&known, records), began);
+    let find =
+        |known: &FileRecords, records: &mut FileRecords, began| Ok(given(files, known, records, began));
+    let listed = Listed::found_by(build_directory, cache, find);
+    let mut tree = listed.map(|listed| listed.read(cache)).unwrap_or_default();
     tree.elsewhere = files.iter().map(|file| (file.name.clone(), file.path.clone())).collect();
     tree
 }
 
-fn read(
-    build_directory: &Path,
-    cache: &dyn SummaryCache,
+/// The files of a build with what each holds, before any is summarised.
+struct Listed {
+    directory: PathBuf,
     found: Vec<Found>,
-    (known, mut records): (&FileRecords, FileRecords),
+    files: Vec<Opened>,
+    notes: Vec<String>,
+    objects: Vec<Input>,
+    /// Which of the files are linked ones.
+    images: Vec<usize>,
     began: SystemTime,
-) -> BuildTree {
-    let mut tree = BuildTree { directory: build_directory.to_path_buf(), ..BuildTree::default() };
-    let (files, notes) = open_files(&found, build_directory);
-    for (entry, file) in found.iter().zip(&files) {
-        if let Some(held) = file.held.as_ref().filter(|_| file.is_lasting) {
-            records.remember(&entry.name, entry.status, held.clone(), began);
+}
+
+impl Listed {
+    fn of(build_directory: &Path, cache: &dyn SummaryCache) -> Result<Listed, ScanError> {
+        Listed::found_by(build_directory, cache, |known, records, began| {
+            find(build_directory, known, records, began)
+        })
+    }
+
+    fn found_by(
+        build_directory: &Path,
+        cache: &dyn SummaryCache,
+        find: impl FnOnce(&FileRecords, &mut FileRecords, SystemTime) -> Result<Vec<Found>, ScanError>,
+    ) -> Result<Listed, ScanError> {
+        let began = SystemTime::now();
+        let known = FileRecords::load(cache, build_directory);
+        let mut records = FileRecords::default();
+        let found = find(&known, &mut records, began)?;
+        let (files, notes) = open_files(&found, build_directory);
+        for (entry, file) in found.iter().zip(&files) {
+            if let Some(held) = file.held.as_ref().filter(|_| file.is_lasting) {
+                records.remember(&entry.name, entry.status, held.clone(), began);
+            }
+        }
+        if records != known {
+            records.save(cache, build_directory);
+        }
+        let (objects, images) = inputs(&found, &files);
+        Ok(Listed { directory: build_directory.to_path_buf(), found, files, notes, objects, images, began })
+    }
+
+    fn read(self, cache: &dyn SummaryCache) -> BuildTree {
+        let read = read_objects(cache, &self.objects, &self.files);
+        let summaries: Vec<Lazy<ObjectSummary>> = read.summaries.into_iter().map(Lazy::from).collect();
+        let images = read_images(cache, &self.images, &self.found, &self.files);
+        let mut tree = self.tree(summaries, images);
+        tree.files_read = read.files_read;
+        tree.pack_keys = read.packs.iter().map(|packed| packed.key).collect();
+        tree.packs = read.packs.into();
+        tree
+    }
+
+    /// What of the last analysis still holds, if it is most.
+    fn renewal(&self, kept: Kept, cache: &dyn SummaryCache) -> Option<Renewal> {
+        let images: Vec<LinkedFile<'_>> = self
+            .images
+            .iter()
+            .map(|&file| LinkedFile {
+                name: &self.found[file].name,
+                status: self.settled_status(file),
+                opened: &self.files[file],
+            })
+            .collect();
+        Renewal::of(kept, &self.objects, &self.files, &images, cache)
+    }
+
+    /// The tree of a build of which most is as it was: nothing is read before somebody looks at it.
+    fn read_later(self, renewal: Renewal, cache: Arc<dyn SummaryCache>) -> BuildTree {
+        let image = |(&file, kept): (&usize, &KeptImage)| {
+            let Found { name, modified, .. } = &self.found[file];
+            let opened = self.files[file].clone();
+            let symbols = Lazy::new(move || read_image(opened.bytes().unwrap_or(b"")).symbols.share());
+            let summary = ImageSummary { symbols, ..kept.summary.clone() };
+            Scanned {
+                name: name.clone(),
+                key: kept.summary.encode().0,
+                modified: *modified,
+                summary: summary.into(),
+            }
+        };
+        let images = self.images.iter().zip(&renewal.kept.images).map(image).collect();
+        let (objects, files) = (self.objects.clone(), self.files.clone());
+        let read: Lazy<ReadObjects> = Lazy::new(move || Arc::new(read_objects(&*cache, &objects, &files)));
+        let summary = |object: usize| {
+            let read = read.clone();
+            Lazy::new(move || Arc::new(read.summaries[object].clone()))
+        };
+        let summaries = (0..self.objects.len()).map(summary).collect();
+        let mut tree = self.tree(summaries, images);
+        tree.files_read = renewal.changed.len();
+        tree.pack_keys = renewal.kept.packs.clone();
+        tree.packs = Lazy::new(move || Arc::new(read.packs.clone()));
+        tree.renewal = Some(renewal);
+        tree
+    }
+
+    fn tree(self, summaries: Vec<Lazy<ObjectSummary>>, images: Vec<Scanned<ImageSummary>>) -> BuildTree {
+        let scanned = |(input, summary): (&Input, _)| Scanned {
+            name: input.name.clone(),
+            key: input.key,
+            modified: input.modified,
+            summary,
+        };
+        BuildTree {
+            objects: self.objects.iter().zip(summaries).map(scanned).collect(),
+            contents: vec![OnceLock::new(); images.len()],
+            image_files: self.images.iter().map(|&file| self.files[file].clone()).collect(),
+            statuses: self.images.iter().map(|&file| self.settled_status(file)).collect(),
+            images,
+            bytes: self.found.iter().map(|file| file.size).sum(),
+            notes: self.notes,
+            directory: self.directory,
+            ..BuildTree::default()
         }
     }
-    if records != *known {
-        records.save(cache, build_directory);
+
+    fn settled_status(&self, file: usize) -> Option<Status> {
+        Some(self.found[file].status).filter(|status| status.is_settled(self.began))
     }
-    let (objects, images) = inputs(&found, &files);
-    tree.notes = notes;
-    tree.bytes = found.iter().map(|file| file.size).sum();
-    read_objects(cache, objects, &files, &mut tree);
-    tree.images = read_images(cache, &images, &found, &files);
-    tree.contents = vec![OnceLock::new(); tree.images.len()];
-    tree
 }
 
 /// A found file with what it holds, and its bytes if they were needed.
-struct Opened {
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
     path: PathBuf,
     held: Option<Held>,
     /// Whether what it holds follows from its bytes alone.
     is_lasting: bool,
-    map: OnceLock<Option<Mmap>>,
+    map: Arc<OnceLock<Option<Mmap>>>,
 }
 
 impl Opened {
-    fn bytes(&self) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.map.get_or_init(|| map_file(&self.path).ok()).as_deref()
     }
 }
@@ -232,7 +363,7 @@ fn open_files(found: &[Found], root: &Path) -> (Vec<Opened>, Vec<String>) {
             let path = entry.path.clone();
             if entry.known.is_some() {
                 let held = entry.known.clone();
-                return (Opened { path, held, is_lasting: true, map: OnceLock::new() }, Vec::new());
+                return (Opened { path, held, is_lasting: true, map: Arc::default() }, Vec::new());
             }
             let mapped = map_file(&path);
             let (held, notes) = match &mapped {
@@ -240,7 +371,8 @@ fn open_files(found: &[Found], root: &Path) -> (Vec<Opened>, Vec<String>) {
                 Err(error) => (None, vec![format!("{} cannot be read ({error})", entry.name)]),
             };
             let is_lasting = notes.is_empty() && !mapped.as_ref().is_ok_and(|bytes| is_thin(bytes));
-            (Opened { path, held, is_lasting, map: OnceLock::from(mapped.ok()) }, notes)
+            let map = Arc::new(OnceLock::from(mapped.ok()));
+            (Opened { path, held, is_lasting, map }, notes)
         })
         .collect();
     let mut notes = Vec::new();
@@ -359,7 +491,7 @@ fn bytes_of<'f>(input: &Input, files: &'f [Opened]) -> Option<&'f [u8]> {
     }
 }
 
-fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
+pub(crate) fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
     match bytes_of(input, files) {
         None => opaque(b"", "it can no longer be read".to_string()),
         Some(bytes) if input.is_bitcode => read_bitcode(bytes),
@@ -375,13 +507,19 @@ fn objects_at_once() -> usize {
     rayon::current_num_threads() * OBJECTS_PER_THREAD
 }
 
+/// The summaries of all objects, in order.
+struct ReadObjects {
+    summaries: Vec<ObjectSummary>,
+    packs: Vec<Packed>,
+    files_read: usize,
+}
+
 /// Takes the summaries that the cache has, reads the other objects, and makes a pack of the elements that are in
 /// none yet.
-fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], tree: &mut BuildTree) {
-    let (known, mut packs) = load_objects(cache, &inputs);
+fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) -> ReadObjects {
+    let (known, mut packs) = load_objects(cache, inputs);
     let missing: Vec<usize> = (0..inputs.len()).filter(|&index| known[index].is_none()).collect();
-    tree.files_read += missing.len();
-    let mut summaries = known;
+    let mut summaries: Vec<ObjectSummary> = known.into_iter().map(Option::unwrap_or_default).collect();
     if !missing.is_empty() {
         let mut packer =
             Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>(), missing.len());
@@ -389,7 +527,7 @@ fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], 
             let read = |&index: &usize| Divided::of(read_input(&inputs[index], files));
             let divided: Vec<Divided> = chunk.par_iter().map(read).collect();
             for (&index, divided) in chunk.iter().zip(divided) {
-                summaries[index] = Some(packer.take(divided));
+                summaries[index] = packer.take(divided);
             }
         }
         if let Some(pack) = packer.finish() {
@@ -397,19 +535,11 @@ fn read_objects(cache: &dyn SummaryCache, inputs: Vec<Input>, files: &[Opened], 
             cache.save(PACK_KIND, &[(key, encoded)]);
             packs.push(Packed { key, pack });
         }
-        let fresh = |&index: &usize| {
-            let summary = summaries[index].as_ref()?;
-            Some((inputs[index].key, summary.encode(&packs)))
-        };
-        let fresh: Vec<(Digest, Vec<u8>)> = missing.par_iter().filter_map(fresh).collect();
+        let fresh = |&index: &usize| (inputs[index].key, summaries[index].encode(&packs));
+        let fresh: Vec<(Digest, Vec<u8>)> = missing.par_iter().map(fresh).collect();
         cache.save(OBJECT_KIND, &fresh);
     }
-    tree.objects = inputs
-        .into_iter()
-        .zip(summaries)
-        .filter_map(|(input, summary)| Some(input.scanned(summary?)))
-        .collect();
-    tree.packs = packs;
+    ReadObjects { summaries, packs, files_read: missing.len() }
 }
 
 /// The summaries that the cache has, each with all packs it needs.
@@ -451,9 +581,9 @@ fn read_images(
     let known = cache.load(IMAGE_KIND, &keys);
     let fresh: Vec<_> = kept.into_iter().filter(|(key, _)| !known.contains_key(key)).collect();
     cache.save(IMAGE_KIND, &fresh);
-    let scanned = |((&file, key), summary)| {
+    let scanned = |((&file, key), summary): ((&usize, Digest), ImageSummary)| {
         let Found { name, modified, .. } = &found[file];
-        Scanned { name: name.clone(), key, modified: *modified, summary: Arc::new(summary) }
+        Scanned { name: name.clone(), key, modified: *modified, summary: summary.into() }
     };
     images.iter().zip(keys).zip(summaries).map(scanned).collect()
 }

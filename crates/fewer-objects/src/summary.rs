@@ -11,6 +11,7 @@ use crate::shared_text::{read_texts, write_texts};
 pub const SUMMARY_VERSION: u32 = 5;
 
 const NAME: Domain = Domain::new("symbol.name");
+const SHAPE: Domain = Domain::new("object.shape");
 
 /// An index into a summary's elements that stands for none.
 pub const NO_ELEMENT: u32 = u32::MAX;
@@ -232,6 +233,15 @@ impl ObjectSummary {
 
     /// The stored form. The packs are those of the build, by which common elements are numbered.
     pub fn encode(&self, packs: &[Packed]) -> Vec<u8> {
+        self.encode_with(|pack| packs[pack as usize].key)
+    }
+
+    /// The stored form of a summary whose packs did not get numbers yet.
+    pub fn encode_unnumbered(&self) -> Vec<u8> {
+        self.encode_with(|pack| self.packs[pack as usize])
+    }
+
+    fn encode_with(&self, pack_key: impl Fn(u32) -> Digest) -> Vec<u8> {
         let lists = self.elements.len() * 32 + self.symbols.len() * 28 + self.bounded.len() * 20;
         let numbers = (self.references.len() + self.commons.len()) * 4;
         let texts = self.text.len() + self.compiler.len() + self.notes.iter().map(String::len).sum::<usize>();
@@ -272,7 +282,7 @@ impl ObjectSummary {
         used.sort_unstable();
         used.dedup();
         out.word(used.len() as u32);
-        used.iter().for_each(|&pack| out.0.extend_from_slice(&packs[pack as usize].key.to_bytes()));
+        used.iter().for_each(|&pack| out.0.extend_from_slice(&pack_key(pack).to_bytes()));
         // Neighbours are mostly of one pack.
         let runs = || self.commons.chunk_by(|a, b| a.pack == b.pack);
         out.word(runs().count() as u32);
@@ -312,6 +322,38 @@ impl ObjectSummary {
         let summary =
             ObjectSummary { compiler, elements, references, symbols, bounded, text, notes, commons, packs };
         (input.0.is_empty() && summary.is_consistent()).then_some(summary)
+    }
+
+    /// Everything but what the elements hold and how large the symbols are: what linking follows from. The closures
+    /// are those of the common elements, in order.
+    pub fn shape(&self, closures: impl Iterator<Item = Digest>) -> Digest {
+        let count = self.elements.len() * 4 + self.references.len() + self.symbols.len() * 4 + 8;
+        let mut out = Writer(Vec::with_capacity(count * 4 + self.text.len() + self.commons.len() * 16));
+        out.word(SUMMARY_VERSION);
+        out.bytes(self.compiler.as_bytes());
+        out.bytes(&self.text);
+        for element in &self.elements {
+            out.text(element.name);
+            out.word(element.first_reference);
+            out.word(element.traits.0);
+        }
+        out.word(self.references.len() as u32);
+        self.references.iter().for_each(|reference| out.word(reference.encode()));
+        for symbol in &self.symbols {
+            out.text(symbol.name);
+            out.word(symbol.element);
+            out.word(symbol_bits(symbol.linkage, symbol.role));
+        }
+        for bounded in &self.bounded {
+            out.long(bounded.start.0);
+            out.long(bounded.stop.0);
+            out.word(bounded.element);
+        }
+        self.notes.iter().for_each(|note| out.bytes(note.as_bytes()));
+        closures.for_each(|closure| out.0.extend_from_slice(&closure.to_bytes()));
+        let lists = [self.elements.len(), self.symbols.len(), self.bounded.len(), self.notes.len()];
+        lists.iter().for_each(|&length| out.word(length as u32));
+        Digest::of(SHAPE, &out.0)
     }
 
     /// The text, cut where a name begins.
@@ -409,6 +451,10 @@ impl Writer {
             value >>= 7;
         }
         self.0.push(value as u8);
+    }
+
+    pub(crate) fn digest(&mut self, digest: Digest) {
+        self.0.extend_from_slice(&digest.to_bytes());
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {

@@ -5,14 +5,21 @@ mod tools;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use fewer_core::Digest;
-use fewer_objects::{Analysis, Given, NoCache, SummaryCache, scan};
+use fewer_core::{Digest, Fingerprints, Graph};
+use fewer_objects::{
+    Analysis, BuildTree, Given, ListedTest, NamedDigest, NoCache, VirtualCalls, scan, scan_again,
+};
 use proptest::prelude::*;
 
 use tools::{MemoryCache, run};
 
 const UNITS: usize = 4;
+/// So old is a file at least of which the status tells when it changes.
+const SETTLED: Duration = Duration::from_millis(2100);
+const KEPT_KIND: &str = "analysis";
 
 /// What a unit's text is made from.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +40,17 @@ enum Step {
     Rename(usize),
     /// Of the header that all units include.
     Inline(u32),
-    /// A kept summary is gone, or damaged.
+    /// Of code in the programs that no object of the build explains.
+    Foreign(u32),
+    /// One more object in the archive, or one less.
+    Extra,
+    /// The unit is compiled, but no program is linked with it.
+    Unlinked(usize, u32),
+    /// Something kept is gone, or damaged.
     Lose(usize),
     Damage(usize),
+    /// The kept analysis is damaged in one place.
+    Flip(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -46,8 +61,12 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..UNITS).prop_map(Step::Initialiser),
         1 => (0..UNITS).prop_map(Step::Rename),
         1 => (0u32..3).prop_map(Step::Inline),
+        1 => (0u32..3).prop_map(Step::Foreign),
+        1 => Just(Step::Extra),
+        1 => (0..UNITS, 0u32..3).prop_map(|(unit, count)| Step::Unlinked(unit, count)),
         1 => any::<usize>().prop_map(Step::Lose),
         1 => any::<usize>().prop_map(Step::Damage),
+        1 => any::<usize>().prop_map(Step::Flip),
     ]
 }
 
@@ -56,6 +75,10 @@ fn step() -> impl Strategy<Value = Step> {
 struct Sources {
     units: [Unit; UNITS],
     inline_constant: u32,
+    foreign_constant: u32,
+    has_extra: bool,
+    /// Whether the programs are as old as the last build that linked them.
+    is_unlinked: bool,
 }
 
 impl Sources {
@@ -69,10 +92,10 @@ impl Sources {
 
     fn unit(&self, number: usize) -> String {
         let Unit { constant, statements, calls_next, has_initialiser, is_renamed } = &self.units[number];
-        let mut text = String::from("#include \"shared.h\"\nint unit_0(); int unit_1();\n");
+        let mut text = String::from("#include \"shared.h\"\nint foreign(int); int unit_0(); int unit_1();\n");
         let function = if *is_renamed && number == 1 { "other_1" } else { "local" };
         text += &format!("static int {function}(int x) {{ int sum = scaled(x) + {constant};\n");
-        (0..*statements).for_each(|statement| text += &format!("sum += x * {statement};\n"));
+        (0..*statements).for_each(|statement| text += &format!("sum += x * ({statement} + 2);\n"));
         text += "return sum; }\n";
         if *has_initialiser {
             text += &format!("int started_{number} = {function}({number});\n");
@@ -80,7 +103,7 @@ impl Sources {
         let call = if *calls_next && number != 1 { " + unit_1()" } else { "" };
         text += &format!("int unit_{number}() {{ Shape shape; return {function}(shape.area()){call}; }}\n");
         if number >= 2 {
-            text += &format!("int main() {{ return unit_{number}() + unit_0(); }}\n");
+            text += &format!("int main() {{ return unit_{number}() + foreign(unit_0()); }}\n");
         }
         text
     }
@@ -89,7 +112,9 @@ impl Sources {
     fn differ_from(&self, before: &Sources) -> bool {
         let is_linked = |unit: &usize| *unit != 1 || self.calls_last();
         let is_edited = |unit: usize| before.unit(unit) != self.unit(unit);
-        before.header() != self.header() || (0..UNITS).filter(is_linked).any(is_edited)
+        before.header() != self.header()
+            || before.foreign_constant != self.foreign_constant
+            || (0..UNITS).filter(is_linked).any(is_edited)
     }
 
     fn calls_last(&self) -> bool {
@@ -97,6 +122,7 @@ impl Sources {
     }
 
     fn edit(&mut self, step: &Step) {
+        self.is_unlinked = false;
         match *step {
             Step::Constant(unit, value) => self.units[unit].constant = value,
             Step::Statements(unit, count) => self.units[unit].statements = count,
@@ -104,7 +130,13 @@ impl Sources {
             Step::Initialiser(unit) => self.units[unit].has_initialiser ^= true,
             Step::Rename(unit) => self.units[unit].is_renamed ^= true,
             Step::Inline(value) => self.inline_constant = value,
-            Step::Lose(_) | Step::Damage(_) => {}
+            Step::Foreign(value) => self.foreign_constant = value,
+            Step::Extra => self.has_extra ^= true,
+            Step::Unlinked(unit, count) => {
+                self.units[unit].statements = count;
+                self.is_unlinked = true;
+            }
+            Step::Lose(_) | Step::Damage(_) | Step::Flip(_) => {}
         }
     }
 }
@@ -122,13 +154,33 @@ fn build(directory: &Path, before: Option<&Sources>, sources: &Sources) {
         let flags = ["-O0", "-ffunction-sections", "-fdata-sections", "-c", &source, "-o", &object];
         run(directory, "g++", &flags);
     }
-    if is_new(0) || is_new(1) {
-        run(directory, "ar", &["rcsD", "build/libshared.a", "build/unit_0.o", "build/unit_1.o"]);
+    let archive = archived(sources);
+    let is_archive_new = is_new(0) || is_new(1) || before.is_none_or(|before| archived(before) != archive);
+    if is_archive_new {
+        let _ = fs::remove_file(directory.join("build/libshared.a"));
+        fs::write(directory.join("extra.cpp"), "int extra() { return 7; }\n").unwrap();
+        run(directory, "g++", &["-c", "extra.cpp", "-o", "extra.o"]);
+        run(directory, "ar", &[&["rcsD", "build/libshared.a"][..], &archive].concat());
     }
-    for unit in (2..UNITS).filter(|&unit| is_new(0) || is_new(1) || is_new(unit)) {
+    let is_foreign_new = before.is_none_or(|before| before.foreign_constant != sources.foreign_constant);
+    if is_foreign_new {
+        let text = format!("int foreign(int x) {{ return x + {} + 100; }}\n", sources.foreign_constant);
+        fs::write(directory.join("foreign.cpp"), text).unwrap();
+        run(directory, "g++", &["-c", "foreign.cpp", "-o", "foreign.o"]);
+    }
+    let was_unlinked = before.is_some_and(|before| before.is_unlinked);
+    let is_relinked = |&unit: &usize| is_archive_new || is_foreign_new || was_unlinked || is_new(unit);
+    for unit in (2..UNITS).filter(is_relinked).filter(|_| !sources.is_unlinked) {
         let (object, program) = (format!("build/unit_{unit}.o"), format!("build/program_{unit}"));
-        run(directory, "g++", &[&object, "build/libshared.a", "-o", &program]);
+        run(directory, "g++", &[&object, "build/libshared.a", "foreign.o", "-o", &program]);
     }
+}
+
+/// What lies in the archive.
+fn archived(sources: &Sources) -> Vec<&'static str> {
+    let mut objects = vec!["build/unit_0.o", "build/unit_1.o"];
+    objects.extend(sources.has_extra.then_some("extra.o"));
+    objects
 }
 
 /// Does to what was kept what the step says.
@@ -144,12 +196,21 @@ fn damage(kept: &MemoryCache, step: &Step) {
             let bytes = kept.get_mut(&keys[place % keys.len()]).unwrap();
             bytes.truncate(bytes.len() / 2);
         }
+        Step::Flip(place) => {
+            if let Some((_, bytes)) = kept.iter_mut().find(|((kind, _), _)| kind == KEPT_KIND) {
+                let place = place % bytes.len();
+                bytes[place] ^= 1;
+            }
+        }
         Step::Constant(..)
         | Step::Statements(..)
         | Step::Call(_)
         | Step::Initialiser(_)
         | Step::Rename(_)
-        | Step::Inline(_) => {}
+        | Step::Inline(_)
+        | Step::Foreign(_)
+        | Step::Extra
+        | Step::Unlinked(..) => {}
     }
 }
 
@@ -160,23 +221,58 @@ struct Findings {
     elements: Vec<(String, Digest, Digest)>,
     tests: Vec<(String, Digest)>,
     references: usize,
+    /// Per object how many elements it holds.
+    held: Vec<(String, usize)>,
     notes: Vec<String>,
 }
 
-fn findings(directory: &Path, cache: &dyn SummaryCache) -> Findings {
+/// What an analysis from scratch finds.
+fn findings(directory: &Path) -> Findings {
     let build = directory.join("build");
-    let tree = scan(&build, cache).unwrap();
-    let analysis = Analysis::of_build(&build, &tree, Given::default());
-    let notes = analysis.notes().to_vec();
-    let tests =
-        analysis.targets().iter().map(|target| analysis.program_test(target, "runs", false)).collect();
+    findings_of(&build, &scan(&build, &NoCache).unwrap(), Given::default()).0
+}
+
+/// What an analysis finds that builds on the last one, and whether it could.
+fn findings_again(directory: &Path, kept: &Arc<MemoryCache>) -> (Findings, bool) {
+    let build = directory.join("build");
+    findings_of(&build, &scan_again(&build, kept.clone()).unwrap(), Given::default())
+}
+
+fn findings_of(build: &Path, tree: &BuildTree, given: Given) -> (Findings, bool) {
+    let analysis = Analysis::of_build(build, tree, given);
+    let (notes, is_renewed) = (analysis.notes().to_vec(), analysis.is_renewed());
+    let tests = analysis
+        .targets()
+        .iter()
+        .flat_map(|target| {
+            let listed: Vec<ListedTest> = ["Adds", "Doubles"].map(listed).to_vec();
+            let listed = if target.has_googletest { &listed[..] } else { &[] };
+            let mut tests = analysis.googletest_tests(target, listed);
+            tests.push(analysis.program_test(target, "runs", false));
+            tests
+        })
+        .collect();
+    let of_objects = |object: &str| analysis.elements_of_objects(|name| name == object).len();
+    let held = tree.objects.iter().map(|object| (object.name.clone(), of_objects(&object.name))).collect();
     let (graph, fingerprints) = analysis.into_graph(tests);
-    let element =
-        |element| (graph.name(element).to_string(), graph.content(element), fingerprints.element(element));
-    let mut elements: Vec<_> = graph.elements().map(element).collect();
-    elements.sort();
-    let tests = graph.tests().iter().map(|test| (test.id.to_string(), fingerprints.test(test))).collect();
-    Findings { elements, tests, references: graph.reference_count(), notes }
+    (Findings { held, notes, ..Findings::of(&graph, &fingerprints) }, is_renewed)
+}
+
+fn listed(test: &str) -> ListedTest {
+    ListedTest { suite: "Unit".into(), test: test.into(), ..ListedTest::default() }
+}
+
+impl Findings {
+    fn of(graph: &Graph, fingerprints: &Fingerprints) -> Findings {
+        let element = |element| {
+            (graph.name(element).to_string(), graph.content(element), fingerprints.element(element))
+        };
+        let mut elements: Vec<_> = graph.elements().map(element).collect();
+        elements.sort();
+        let tests = graph.tests().iter().map(|test| (test.id.to_string(), fingerprints.test(test))).collect();
+        let references = graph.reference_count();
+        Findings { elements, tests, references, held: Vec::new(), notes: Vec::new() }
+    }
 }
 
 proptest! {
@@ -187,22 +283,137 @@ proptest! {
         steps in prop::collection::vec(step(), 3..8)
     ) {
         let directory = tempfile::tempdir().unwrap();
-        let kept = MemoryCache::default();
+        let kept = Arc::new(MemoryCache::default());
         let mut sources = Sources::default();
         build(directory.path(), None, &sources);
-        let mut last = findings(directory.path(), &kept);
+        std::thread::sleep(SETTLED);
+        let mut last = findings_again(directory.path(), &kept).0;
         prop_assert_eq!(last.tests.len(), 2);
         for step in &steps {
             let before = sources.clone();
             sources.edit(step);
             damage(&kept, step);
             build(directory.path(), Some(&before), &sources);
-            let again = findings(directory.path(), &kept);
-            prop_assert_eq!(&again, &findings(directory.path(), &NoCache), "after {:?}", step);
+            let again = findings_again(directory.path(), &kept).0;
+            prop_assert_eq!(&again, &findings(directory.path()), "after {:?}", step);
             if sources.differ_from(&before) {
                 prop_assert_ne!(&again.tests, &last.tests, "after {:?}", step);
             }
             last = again;
         }
     }
+}
+
+/// Builds the sources, keeps an analysis of them, makes an edit, and says whether the analysis after it builds on the
+/// kept one. It must find what one from scratch finds.
+fn is_renewed_after(steps: &[Step], waits: bool) -> bool {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Arc::new(MemoryCache::default());
+    let mut sources = Sources::default();
+    build(directory.path(), None, &sources);
+    std::thread::sleep(if waits { SETTLED } else { Duration::ZERO });
+    let (last, is_renewed) = findings_again(directory.path(), &kept);
+    assert!(!is_renewed && last == findings(directory.path()));
+    for step in steps {
+        let before = sources.clone();
+        sources.edit(step);
+        damage(&kept, step);
+        build(directory.path(), Some(&before), &sources);
+    }
+    let (again, is_renewed) = findings_again(directory.path(), &kept);
+    assert_eq!(again, findings(directory.path()), "after {steps:?}");
+    is_renewed
+}
+
+#[test]
+fn an_analysis_builds_on_the_last_one_while_names_and_references_stay() {
+    assert!(is_renewed_after(&[Step::Constant(0, 3)], false));
+    assert!(is_renewed_after(&[Step::Constant(3, 4)], true));
+    assert!(is_renewed_after(&[Step::Statements(2, 2), Step::Constant(3, 4)], false));
+    assert!(is_renewed_after(&[Step::Foreign(2)], false));
+    assert!(is_renewed_after(&[Step::Unlinked(2, 2)], false));
+}
+
+#[test]
+fn an_analysis_begins_anew_when_names_references_or_objects_differ_or_something_kept_is_gone() {
+    for step in
+        [Step::Call(0), Step::Initialiser(2), Step::Rename(1), Step::Inline(2), Step::Extra, Step::Flip(99)]
+    {
+        assert!(!is_renewed_after(&[step.clone()], false), "{step:?}");
+    }
+}
+
+#[test]
+fn what_is_given_counts_as_it_is_now() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Arc::new(MemoryCache::default());
+    fs::create_dir_all(directory.path().join("build")).unwrap();
+    let text = "#include <cstdio>\nint main() { return std::fopen(\"a.txt\", \"r\") == nullptr; }\n";
+    fs::write(directory.path().join("reads.cpp"), text).unwrap();
+    run(directory.path(), "g++", &["-c", "reads.cpp", "-o", "build/reads.o"]);
+    run(directory.path(), "g++", &["build/reads.o", "-o", "build/reads"]);
+    let build = directory.path().join("build");
+    let item = |name: &str, value| NamedDigest { name: name.to_string(), digest: Digest(value) };
+    let given = |files: &[NamedDigest], value| Given {
+        files: files.to_vec(),
+        variables: vec![item("LANG", value)],
+        ..Given::default()
+    };
+    let one = [item("file a.txt", 1)];
+    let hierarchy = Given { virtual_calls: VirtualCalls::Hierarchy, ..given(&one, 1) };
+    let mut seen = Vec::new();
+    for (given, expected) in [
+        (given(&one, 1), false),
+        (given(&one, 1), true),
+        (given(&[item("file a.txt", 2)], 1), true),
+        (given(&one, 2), true),
+        (given(&[item("file a.txt", 1), item("file b.txt", 3)], 1), false),
+        (hierarchy, false),
+    ] {
+        let tree = scan_again(&build, kept.clone()).unwrap();
+        let (again, is_renewed) = findings_of(&build, &tree, given.clone());
+        assert_eq!(is_renewed, expected, "{given:?}");
+        assert_eq!(again, findings_of(&build, &scan(&build, &NoCache).unwrap(), given).0);
+        seen.push(again.tests);
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 4, "both files, the variable and the second file are told apart");
+}
+
+#[test]
+fn tests_of_googletest_are_known_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Arc::new(MemoryCache::default());
+    fs::create_dir_all(directory.path().join("build")).unwrap();
+    let compile = |constant: u32| {
+        let text = format!(
+            "#include <gtest/gtest.h>\nTEST(Unit, Adds) {{ EXPECT_EQ(1 + {constant}, 3); }}\n\
+             TEST(Unit, Doubles) {{ EXPECT_EQ(2 * 2, 4); }}\n"
+        );
+        fs::write(directory.path().join("unit.cpp"), text).unwrap();
+        run(
+            directory.path(),
+            "g++",
+            &[
+                "-ffunction-sections",
+                "-fdata-sections",
+                "-fmerge-constants",
+                "-c",
+                "unit.cpp",
+                "-o",
+                "build/unit.o",
+            ],
+        );
+        run(directory.path(), "g++", &["build/unit.o", "-lgtest_main", "-lgtest", "-o", "build/unit_test"]);
+    };
+    compile(2);
+    let (before, _) = findings_again(directory.path(), &kept);
+    compile(3);
+    let (after, is_renewed) = findings_again(directory.path(), &kept);
+    assert!(is_renewed);
+    assert_eq!(after, findings(directory.path()));
+    let changed: Vec<&str> =
+        before.tests.iter().zip(&after.tests).filter(|(a, b)| a != b).map(|(a, _)| a.0.as_str()).collect();
+    assert_eq!(changed, ["unit_test::Unit.Adds", "unit_test::runs"]);
 }

@@ -21,16 +21,34 @@ const USE_PRECISION: Duration = Duration::from_secs(12 * 3600);
 impl Store {
     /// The blobs of a kind that are there, by key. A key without a blob is not in the result.
     pub fn blobs(&self, kind: &str, keys: &[Digest]) -> Result<HashMap<Digest, Vec<u8>>, StoreError> {
+        self.used(kind, keys, |connection, found| {
+            let mut handle = None;
+            let content = |&(key, id): &(Digest, i64)| Ok((key, content(connection, id, &mut handle)?));
+            found.iter().map(content).collect()
+        })
+    }
+
+    /// Whether there is a blob of the kind under each of the keys. They then count as used.
+    pub fn has_blobs(&self, kind: &str, keys: &[Digest]) -> Result<bool, StoreError> {
+        self.used(kind, keys, |_, found| Ok(found.len() == keys.len()))
+    }
+
+    /// Finds the rows of blobs, and notes that they are used.
+    fn used<T>(
+        &self,
+        kind: &str,
+        keys: &[Digest],
+        read: impl Fn(&Connection, &[(Digest, i64)]) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
         let mut outdated = Vec::new();
-        let blobs = self.read(|connection| {
+        let result = self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT blob.id, blob_use.used_at
                  FROM blob LEFT JOIN blob_use ON blob_use.blob = blob.id
                  WHERE blob.kind = ? AND blob.key = ?",
             )?;
             let fresh = fresh_since();
-            let mut blobs = HashMap::with_capacity(keys.len());
-            let mut handle = None;
+            let mut rows = Vec::with_capacity(keys.len());
             for &key in keys {
                 let found = statement
                     .query_row(params![kind, Key(key)], |row| {
@@ -42,16 +60,16 @@ impl Store {
                     if used_at.is_none_or(|used_at| used_at < fresh) {
                         outdated.push(id);
                     }
-                    blobs.insert(key, content(connection, id, &mut handle)?);
+                    rows.push((key, id));
                 }
             }
-            Ok(blobs)
+            read(connection, &rows)
         })?;
         if !outdated.is_empty() {
             // Only how long they are kept depends on it: a store that cannot be written now is still read.
             let _ = self.write(|connection| touch(connection, &outdated));
         }
-        Ok(blobs)
+        Ok(result)
     }
 
     /// Stores blobs of a kind, all or none. The content under a key never changes: what is there is left as it

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -66,9 +67,9 @@ pub struct Examined<'t> {
 /// Reads the build directory.
 pub fn scan(session: &Session<'_>, build_directory: &Path) -> anyhow::Result<(BuildTree, Vec<String>)> {
     let _phase = session.timings.phase("read objects");
-    let cache = StoredSummaries::new(session.shared_store());
-    let tree = fewer_objects::scan(build_directory, &cache)?;
-    let note = cache.into_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
+    let cache = Arc::new(StoredSummaries::new(session.shared_store()));
+    let tree = fewer_objects::scan_again(build_directory, cache.clone())?;
+    let note = cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
     Ok((tree, note.into_iter().collect()))
 }
 

@@ -1,7 +1,6 @@
 //! A state as it is recorded, and a recorded state's graph built again.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use fewer_core::{Digest, Domain, Graph, Snapshot, TestId, TestNode};
 use fewer_git::WorkTreeState;
@@ -40,7 +39,7 @@ impl Manifest {
         let key = Digest::of(SURROUNDINGS, &encoded);
         let mut entries: Vec<ManifestEntry> =
             tree.objects.iter().map(|object| entry(OBJECT_KIND, &object.name, object.key)).collect();
-        entries.extend(tree.packs.iter().map(|pack| entry(PACK_KIND, &pack.key.to_string(), pack.key)));
+        entries.extend(tree.pack_keys.iter().map(|&key| entry(PACK_KIND, &key.to_string(), key)));
         entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
         entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
         entries.push(entry(SURROUNDINGS_KIND, "", key));
@@ -214,7 +213,7 @@ impl Parts<'_> {
 
     fn summaries<T>(&self, kind: &str, decode: fn(&[u8]) -> Option<T>) -> Option<Vec<Scanned<T>>> {
         let scanned = |(name, key, bytes): (String, Digest, Vec<u8>)| {
-            Some(Scanned { name, key, modified: None, summary: Arc::new(decode(&bytes)?) })
+            Some(Scanned { name, key, modified: None, summary: decode(&bytes)?.into() })
         };
         self.all(kind)?.into_iter().map(scanned).collect()
     }

@@ -1,7 +1,7 @@
 //! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
 //! raises.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Context;
 use fewer_console::{Console, Interrupted};
@@ -18,7 +18,7 @@ pub struct Session<'c> {
     pub console: &'c Console,
     pub timings: Timings,
     pub cancel: Cancel,
-    store: Mutex<Store>,
+    store: Arc<Mutex<Store>>,
     shows_timings: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'c> Session<'c> {
             let _phase = timings.phase("open the records");
             Store::open(&project.store_directory())?
         };
-        let store = Mutex::new(store);
+        let store = Arc::new(Mutex::new(store));
         let shows_timings = global.timings;
         Ok(Session { project, console, timings, cancel: Cancel::new(), store, shows_timings })
     }
@@ -65,8 +65,8 @@ impl<'c> Session<'c> {
         self.store.lock().expect("nobody panics with the records in hand")
     }
 
-    /// The records, for work on another thread.
-    pub fn shared_store(&self) -> &Mutex<Store> {
+    /// The records, for work on another thread or at another time.
+    pub fn shared_store(&self) -> &Arc<Mutex<Store>> {
         &self.store
     }
 

@@ -2,23 +2,24 @@
 //! wrong: the first problem is remembered and told as a note.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use fewer_core::Digest;
 use fewer_store::{Store, StoreError};
 
-pub struct StoredSummaries<'s> {
-    store: &'s Mutex<Store>,
+pub struct StoredSummaries {
+    store: Arc<Mutex<Store>>,
     problem: Mutex<Option<StoreError>>,
 }
 
-impl<'s> StoredSummaries<'s> {
-    pub fn new(store: &'s Mutex<Store>) -> StoredSummaries<'s> {
-        StoredSummaries { store, problem: Mutex::new(None) }
+impl StoredSummaries {
+    pub fn new(store: &Arc<Mutex<Store>>) -> StoredSummaries {
+        StoredSummaries { store: store.clone(), problem: Mutex::new(None) }
     }
 
-    pub fn into_problem(self) -> Option<StoreError> {
-        self.problem.into_inner().expect("nobody panics with the problem in hand")
+    /// The first problem since the last call.
+    pub fn take_problem(&self) -> Option<StoreError> {
+        self.problem.lock().expect("nobody panics with the problem in hand").take()
     }
 
     fn remember(&self, error: StoreError) {
@@ -26,7 +27,7 @@ impl<'s> StoredSummaries<'s> {
     }
 }
 
-impl StoredSummaries<'_> {
+impl StoredSummaries {
     fn stored(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
         let store = self.store.lock().expect("nobody panics with the records in hand");
         store.blobs(kind, keys).unwrap_or_else(|error| {
@@ -43,9 +44,17 @@ impl StoredSummaries<'_> {
     }
 }
 
-impl fewer_objects::SummaryCache for StoredSummaries<'_> {
+impl fewer_objects::SummaryCache for StoredSummaries {
     fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
         self.stored(kind, keys)
+    }
+
+    fn has_all(&self, kind: &str, keys: &[Digest]) -> bool {
+        let store = self.store.lock().expect("nobody panics with the records in hand");
+        store.has_blobs(kind, keys).unwrap_or_else(|error| {
+            self.remember(error);
+            false
+        })
     }
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
@@ -53,7 +62,7 @@ impl fewer_objects::SummaryCache for StoredSummaries<'_> {
     }
 }
 
-impl fewer_java::SummaryCache for StoredSummaries<'_> {
+impl fewer_java::SummaryCache for StoredSummaries {
     fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
         self.stored(kind, keys)
     }

@@ -76,7 +76,7 @@ impl CargoBuild {
         let cache = StoredSummaries::new(session.shared_store());
         let tree = scan_files(&directory, &files, &cache);
         let notes =
-            cache.into_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
+            cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
         let toolchain = toolchain(&version, &libraries);
         let notes = notes.into_iter().collect();
         Ok(CargoBuild { cargo, packages, artifacts, libraries, toolchain, directory, tree, harnesses, notes })

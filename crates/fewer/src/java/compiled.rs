@@ -202,7 +202,7 @@ fn read_modules(
             }
         }
     }
-    notes.extend(cache.into_problem().map(|problem| format!("summaries of classes are not kept: {problem}")));
+    notes.extend(cache.take_problem().map(|problem| format!("summaries of classes are not kept: {problem}")));
     Ok(read)
 }
 

@@ -1,0 +1,319 @@
+//! An analysis from what the last one of the same build directory kept, and what is kept of one for the next. Whether
+//! the last one still holds is judged by `renewal`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use fewer_core::{Digest, Lazy, Rows};
+
+use super::survey::{ForeignPart, TakesIn, items, note_contents, stale_object};
+use super::*;
+use crate::dissolved::soluble_objects;
+use crate::file_records::Status;
+use crate::image::SymbolTable;
+use crate::intakes::InputNodes;
+use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject, Local};
+use crate::membership::{Contested, DirectMembers, Exclusion};
+use crate::name_map::{DigestMap, NameSet};
+use crate::scan::Packed;
+use crate::summary::ObjectSummary;
+
+/// What an analysis found out on its way that only the next one asks for.
+pub(super) struct Found {
+    pub evidence: Evidence,
+    /// Before doubt was settled.
+    pub direct: DirectMembers,
+    pub open: Vec<Contested>,
+    pub exclusions: Vec<Exclusion>,
+    pub members: Memberships,
+    pub foreign: Vec<ForeignPart>,
+    pub takes_in: TakesIn,
+    pub inputs: InputNodes,
+}
+
+impl<'t> Analysis<'t> {
+    /// The analysis of a tree of which the last one still holds; `None` if something it is made of came or went.
+    pub(super) fn renewed(
+        build_directory: &Path,
+        tree: &'t BuildTree,
+        given: &Given,
+    ) -> Option<Analysis<'t>> {
+        let renewal = tree.renewal.as_ref()?;
+        let kept = &renewal.kept;
+        if kept.virtual_calls != given.virtual_calls
+            || given.toolchain.is_some()
+            || !given.harnesses.is_empty()
+        {
+            return None;
+        }
+        if !renewal.has_same_contests(build_directory, tree) {
+            return None;
+        }
+        let mut images = survey_again(build_directory, tree, renewal, given);
+        let takes_in = TakesIn { programs: kept.starts_programs, libraries: kept.loads_libraries };
+        note_contents(tree, takes_in, &given.harnesses, &mut images);
+        let direct: Vec<ImageSet> = kept.objects.iter().map(|object| object.direct.clone()).collect();
+        let surroundings = Surroundings {
+            images,
+            files: given.files.clone(),
+            variables: given.variables.clone(),
+            members: recorded_members(tree, &direct),
+            virtual_calls: given.virtual_calls,
+        };
+        let contents = renewal.contents(&intakes(tree, &surroundings))?;
+        let compilers: Vec<Vec<String>> = kept.images.iter().map(|image| image.compilers.clone()).collect();
+        let (made, environments) = environment_nodes(tree, contents.len() as u32, &compilers, &surroundings);
+        let graph = graph(tree, renewal, contents, made);
+        let notes = notes(tree, &kept.notes, &surroundings);
+        let initialisers = kept.initialisers.clone();
+        let basis = Basis::Kept(renewal);
+        Some(Analysis::complete(basis, tree, graph, initialisers, surroundings, environments, notes))
+    }
+
+    /// Keeps the analysis for the next one of the directory. Code that the linker makes is not kept: which objects it
+    /// comes from does not follow from sizes.
+    pub(super) fn keep(&self, found: Found) {
+        let (tree, Basis::Linked(tests)) = (self.tree, &self.basis) else { return };
+        let Some((cache, directory, statuses)) = tree.keeper() else { return };
+        if !soluble_objects(tree).is_empty() {
+            return;
+        }
+        let linked = &tests.linked;
+        let Found { evidence, direct, open, exclusions, members, foreign, takes_in, inputs } = found;
+        let locals = explaining_locals(tree, &foreign);
+        let compilers = compilers(tree, linked);
+        let image = |(index, (foreign, status)): (usize, (ForeignPart, &Option<Status>))| {
+            let image = &tree.images[index];
+            let shape = |bytes| Some(SymbolTable::of(bytes)?.shape());
+            let classes = image.summary.has_googletest.then(|| tests.classes(index).clone());
+            KeptImage {
+                name: image.name.clone(),
+                status: *status,
+                summary: ImageSummary { symbols: Lazy::default(), ..ImageSummary::clone(&image.summary) },
+                shape: tree.image_bytes(index).and_then(shape),
+                candidates: foreign.candidates,
+                foreign: foreign.digest,
+                mains: mains(linked, index).collect(),
+                compilers: compilers[index].clone(),
+                classes: classes.unwrap_or_default(),
+            }
+        };
+        let images = foreign.into_iter().zip(statuses).enumerate().map(image).collect();
+        let object = |(index, object): (usize, &Scanned<ObjectSummary>)| KeptObject {
+            name: object.name.clone(),
+            key: object.key,
+            shape: object.summary.shape(closures(&object.summary, &tree.packs)),
+            nodes: linked.node_of[index].clone(),
+            direct: members.direct[index].clone(),
+        };
+        let kept = Kept {
+            virtual_calls: self.surroundings.virtual_calls,
+            objects: tree.objects.iter().enumerate().map(object).collect(),
+            packs: tree.pack_keys.clone(),
+            images,
+            evidence,
+            members: direct,
+            contested: open
+                .into_iter()
+                .map(|contest| {
+                    let is_excluded = contest.is_among(&exclusions);
+                    (contest, is_excluded)
+                })
+                .collect(),
+            locals,
+            nodes: self.kept_nodes(tests),
+            initialisers: self.initialisers.clone(),
+            inputs,
+            starts_programs: takes_in.programs,
+            loads_libraries: takes_in.libraries,
+            notes: opaque_notes(tree, linked),
+        };
+        kept.save(cache, directory);
+    }
+
+    /// All nodes but those of what the programs run on, which come last.
+    fn kept_nodes(&self, LinkedTests { linked, base_count: count, .. }: &LinkedTests<'_>) -> KeptNodes {
+        let mut nodes = KeptNodes { commons: linked.common_count() as u32, ..KeptNodes::default() };
+        let mut sets: HashMap<&ImageSet, u32> = HashMap::new();
+        for images in &linked.images {
+            let next = sets.len() as u32;
+            nodes.programs.push(*sets.entry(images).or_insert_with(|| {
+                nodes.program_sets.push(images.clone());
+                next
+            }));
+        }
+        let made = count - linked.element_count();
+        nodes.names = linked.made[..made].iter().map(|node| node.name.clone()).collect();
+        for node in (0..*count as u32).map(ElementId) {
+            let references = self.graph.references(node);
+            nodes.contents.push(self.graph.content(node));
+            nodes.counts.push(references.len() as u32);
+            nodes.targets.extend(references.iter().map(|target| target.0));
+        }
+        nodes
+    }
+}
+
+impl Renewal {
+    /// The contents of the kept nodes as they are now; `None` if other files are taken in than before.
+    fn contents(&self, intakes: &Intakes) -> Option<Vec<Digest>> {
+        let Kept { nodes, inputs, objects, .. } = &self.kept;
+        let mut contents = nodes.contents.clone();
+        for (object, summary) in &self.changed {
+            for (&node, element) in objects[*object].nodes.iter().zip(&summary.elements) {
+                if node != NO_NODE {
+                    contents[node as usize] = element.content;
+                }
+            }
+        }
+        for (intake, inputs) in inputs {
+            let now = intakes.of(*intake);
+            let name = |node: &u32| &nodes.names[*node as usize - nodes.programs.len()];
+            if !inputs.iter().map(name).eq(now.iter().map(|input| &input.name)) {
+                return None;
+            }
+            inputs.iter().zip(now).for_each(|(&node, input)| contents[node as usize] = input.digest);
+        }
+        Some(contents)
+    }
+
+    /// Whether the bytes tell of every contested object what they told, where object or linked file changed.
+    fn has_same_contests(&self, build_directory: &Path, tree: &BuildTree) -> bool {
+        let is_open = |contest: &Contested| {
+            self.is_relinked[contest.image]
+                || self.changed.iter().any(|(object, _)| *object == contest.object)
+        };
+        let contests = || self.kept.contested.iter().filter(|(contest, _)| is_open(contest));
+        let open: Vec<Contested> = contests().map(|(contest, _)| contest.clone()).collect();
+        let exclusions = verification::exclusions(build_directory, tree, &open);
+        let is_same =
+            |(contest, was_excluded): &(Contested, bool)| contest.is_among(&exclusions) == *was_excluded;
+        contests().all(is_same)
+    }
+
+    /// Every node that an object holds.
+    pub(super) fn nodes_of_object(&self, tree: &BuildTree, object: usize) -> Vec<u32> {
+        let KeptNodes { contents, commons, .. } = &self.kept.nodes;
+        let known: DigestMap<u32> = contents.iter().copied().zip(0..*commons).collect();
+        let common = closures(&tree.objects[object].summary, &tree.packs)
+            .filter_map(|closure| known.get(&closure).copied());
+        let own = self.kept.objects[object].nodes.iter().copied().filter(|&node| node != NO_NODE);
+        own.chain(common).collect()
+    }
+}
+
+impl KeptNodes {
+    /// The elements that a program holds.
+    pub(super) fn elements_in(&self, image: usize) -> impl Iterator<Item = u32> + '_ {
+        let is_in: Vec<bool> = self.program_sets.iter().map(|set| set.contains(image)).collect();
+        self.programs.iter().zip(0..).filter(move |(set, _)| is_in[**set as usize]).map(|(_, node)| node)
+    }
+}
+
+/// What identifies each of an object's common elements, in order.
+fn closures<'s>(summary: &'s ObjectSummary, packs: &'s [Packed]) -> impl Iterator<Item = Digest> + 's {
+    summary
+        .commons
+        .iter()
+        .map(|common| packs[common.pack as usize].pack.elements[common.element as usize].closure)
+}
+
+/// What each linked file has around it now. Foreign code is read where the file changed.
+fn survey_again(
+    build_directory: &Path,
+    tree: &BuildTree,
+    renewal: &Renewal,
+    given: &Given,
+) -> Vec<ImageSurroundings> {
+    let direct: Vec<ImageSet> = renewal.kept.objects.iter().map(|object| object.direct.clone()).collect();
+    let mut finder = LibraryFinder::new(given.library_path.clone());
+    let mut reader = ForeignReader::default();
+    let kept = renewal.kept.images.iter().zip(&renewal.is_relinked);
+    tree.images
+        .iter()
+        .zip(kept)
+        .enumerate()
+        .map(|(index, (image, (kept, is_relinked)))| {
+            let mut read = || reader.read(tree.image_bytes(index)?, &image.summary, &kept.candidates);
+            let foreign = if *is_relinked { read() } else { kept.foreign };
+            let items = items(build_directory, tree, image, foreign, &mut finder);
+            let stale = stale_object(tree, &direct, index);
+            ImageSurroundings { image: image.name.clone(), items, stale, content: None }
+        })
+        .collect()
+}
+
+/// The kept nodes with their contents, then the new ones.
+fn graph(tree: &BuildTree, renewal: &Renewal, mut contents: Vec<Digest>, made: Vec<NewNode>) -> Graph {
+    let KeptNodes { counts, targets, .. } = &renewal.kept.nodes;
+    let mut rows = Rows::with_capacity(contents.len() + made.len(), targets.len());
+    let mut rest = &targets[..];
+    for &count in counts {
+        let (row, after) = rest.split_at(count as usize);
+        rest = after;
+        rows.push(row.iter().copied());
+    }
+    let mut names = Vec::with_capacity(made.len());
+    for (node, references) in made {
+        contents.push(node.content);
+        names.push(node.name);
+        rows.push(references);
+    }
+    rows.into_graph(contents, later_names(tree, renewal, names))
+}
+
+/// The names of all nodes, as the summaries tell them; made when somebody asks.
+fn later_names(
+    tree: &BuildTree,
+    renewal: &Renewal,
+    made: Vec<String>,
+) -> impl FnOnce() -> Vec<String> + Send + 'static {
+    let objects: Vec<(Scanned<ObjectSummary>, Vec<u32>)> = tree
+        .objects
+        .iter()
+        .zip(&renewal.kept.objects)
+        .map(|(object, kept)| (object.clone(), kept.nodes.clone()))
+        .collect();
+    let packs = tree.packs.clone();
+    let KeptNodes { contents, commons, programs, names, .. } = &renewal.kept.nodes;
+    let commons: Vec<Digest> = contents[..*commons as usize].to_vec();
+    let (elements, kept) = (programs.len(), names.clone());
+    move || {
+        let mut names = vec![String::new(); elements];
+        let places: DigestMap<usize> = commons.into_iter().zip(0..).collect();
+        for pack in packs.iter().map(|packed| &packed.pack) {
+            for (element, common) in pack.elements.iter().enumerate() {
+                if let Some(&node) = places.get(&common.closure) {
+                    names[node] = String::from_utf8_lossy(pack.element_name(element as u32)).into_owned();
+                }
+            }
+        }
+        for (object, nodes) in objects {
+            for (element, node) in nodes.into_iter().enumerate().filter(|(_, node)| *node != NO_NODE) {
+                write_element_name(&object, element as u32, &mut names[node as usize]);
+            }
+        }
+        names.into_iter().chain(kept).chain(made).collect()
+    }
+}
+
+/// The local names that may explain a symbol that no definition explains.
+fn explaining_locals(tree: &BuildTree, foreign: &[ForeignPart]) -> Vec<Local> {
+    let asked = foreign.iter().flat_map(|part| &part.candidates).map(|candidate| candidate.symbol);
+    let asked: NameSet = asked.filter(|symbol| !symbol.entry.is_global()).map(|symbol| symbol.key).collect();
+    let mut locals = Vec::new();
+    let mut add = |object, key: NameKey, size| {
+        if asked.contains(&key) {
+            locals.push(Local { object, key, size });
+        }
+    };
+    for (object, file) in (0..).zip(&tree.objects) {
+        let local = file.summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        local.for_each(|symbol| add(Some(object), symbol.key, symbol.size));
+    }
+    for (pack, element) in tree.held_commons() {
+        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        local.for_each(|symbol| add(None, pack.names[symbol.name as usize].key, symbol.size));
+    }
+    locals
+}

@@ -1,0 +1,168 @@
+//! What each linked file of a build has around it: system libraries, code that no object explains, whether it is up to
+//! date. What of it makes up the graph is told by `analysis`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fewer_core::Digest;
+
+use crate::dissolved::ambiguous_names;
+use crate::effects::Intake;
+use crate::environment::LibraryFinder;
+use crate::foreign::{Candidate, ForeignReader};
+use crate::image::{ImageSummary, ImageSymbol};
+use crate::image_set::ImageSet;
+use crate::intakes::NamedDigest;
+use crate::known_names::KnownNames;
+use crate::link::Linked;
+use crate::membership::Memberships;
+use crate::name_map::SizedNameSet;
+use crate::scan::{BuildTree, Scanned};
+use crate::summary::{Linkage, NameKey};
+use crate::surroundings::ImageSurroundings;
+use crate::symbol_names::demangled;
+use crate::toolchain::Toolchain;
+
+/// Which of what the project builds its code may start or load.
+#[derive(Clone, Copy)]
+pub(super) struct TakesIn {
+    pub programs: bool,
+    pub libraries: bool,
+}
+
+impl TakesIn {
+    pub fn of(linked: &Linked<'_>) -> TakesIn {
+        TakesIn { programs: linked.takes_in(Intake::Programs), libraries: linked.takes_in(Intake::Libraries) }
+    }
+}
+
+/// Takes down the content of every file that something depends on as a whole: programs without GoogleTest or
+/// out of date, and what the code of the build may start or load.
+pub(super) fn note_contents(
+    tree: &BuildTree,
+    TakesIn { programs: starts, libraries: loads }: TakesIn,
+    harnesses: &BTreeSet<String>,
+    images: &mut [ImageSurroundings],
+) {
+    for (index, around) in images.iter_mut().enumerate() {
+        let summary = &tree.images[index].summary;
+        let is_harness = harnesses.contains(&around.image);
+        let is_taken_in = if summary.is_library { loads } else { starts || !summary.has_googletest };
+        if (is_taken_in && !is_harness) || around.stale.is_some() {
+            around.content = Some(tree.image_content(index));
+        }
+    }
+}
+
+/// What linked files may hold or load that is not of the build.
+pub(super) struct Around<'g> {
+    pub toolchain: Option<&'g Toolchain>,
+    pub library_path: Vec<std::path::PathBuf>,
+}
+
+/// What no definition of the objects explains in a linked file.
+#[derive(Default)]
+pub(super) struct ForeignPart {
+    pub candidates: Vec<Candidate>,
+    pub digest: Option<Digest>,
+}
+
+/// What each linked file has around it: system libraries, foreign code, whether it is up to date.
+pub(super) fn survey(
+    build_directory: &Path,
+    tree: &BuildTree,
+    members: &Memberships,
+    linked: &Linked<'_>,
+    names: &KnownNames,
+    Around { toolchain, library_path }: Around<'_>,
+) -> (Vec<ImageSurroundings>, Vec<ForeignPart>) {
+    let locals = local_names(tree);
+    let ambiguous = ambiguous_names(tree, &members.direct);
+    let programs = linked.programs_by_name(names);
+    let mut finder = LibraryFinder::new(library_path);
+    let mut reader = ForeignReader::default();
+    let survey_image = |(index, image): (usize, &Scanned<ImageSummary>)| {
+        let mut foreign = ForeignPart::default();
+        if let Some(bytes) = tree.image_bytes(index) {
+            let is_defined = |(symbol, name): &(&ImageSymbol, u32)| {
+                programs.get(*name as usize).is_some_and(|images| images.contains(index))
+                    || toolchain.is_some_and(|toolchain| toolchain.defines(symbol.key))
+            };
+            let symbols = image.summary.symbols.iter().zip(names.of_image(index));
+            let others = symbols.filter(|named| !is_defined(named)).map(|(symbol, _)| Candidate {
+                symbol: *symbol,
+                is_explained: symbol.is_explained_by(&locals),
+            });
+            foreign.candidates = others.collect();
+            foreign.digest = reader.read(bytes, &image.summary, &foreign.candidates);
+        }
+        let mut items = items(build_directory, tree, image, foreign.digest, &mut finder);
+        items.extend(toolchain.map(|toolchain| toolchain.identity.clone()));
+        if let Some(name) = ambiguous[index].and_then(|key| defined_name(tree, key)) {
+            items.push(NamedDigest {
+                name: format!(
+                    "{} as a whole: several objects define {name}, and link-time optimisation hides which of them it holds",
+                    image.name
+                ),
+                digest: tree.image_content(index),
+            });
+        }
+        let stale = stale_object(tree, &members.direct, index);
+        (ImageSurroundings { image: image.name.clone(), items, stale, content: None }, foreign)
+    };
+    tree.images.iter().enumerate().map(survey_image).unzip()
+}
+
+/// The system libraries that a linked file needs, and the code in it that nothing explains.
+pub(super) fn items(
+    build_directory: &Path,
+    tree: &BuildTree,
+    image: &Scanned<ImageSummary>,
+    foreign: Option<Digest>,
+    finder: &mut LibraryFinder,
+) -> Vec<NamedDigest> {
+    let is_own = |name: &str| {
+        tree.images
+            .iter()
+            .any(|image| image.summary.soname == name || image.name.rsplit('/').next() == Some(name))
+    };
+    let path = tree.path_of(build_directory, &image.name);
+    let origin = path.parent().unwrap_or(build_directory);
+    let mut items = finder.libraries(&image.summary, origin, is_own);
+    items.extend(foreign.map(|digest| NamedDigest {
+        name: format!("code in {} that no object of the build explains", image.name),
+        digest,
+    }));
+    items
+}
+
+/// The name behind a key that an object defines.
+fn defined_name(tree: &BuildTree, key: NameKey) -> Option<String> {
+    tree.objects.iter().find_map(|object| {
+        let symbol = object.summary.symbols.iter().find(|symbol| symbol.key == key)?;
+        Some(demangled(&String::from_utf8_lossy(object.summary.name(symbol.name))))
+    })
+}
+
+/// The local names of all objects, with their sizes.
+fn local_names(tree: &BuildTree) -> SizedNameSet {
+    let own = tree.objects.iter().flat_map(|object| object.summary.symbols.iter());
+    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
+    let common = tree.held_commons().into_iter().flat_map(|(pack, element)| {
+        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        local.map(|symbol| (pack.names[symbol.name as usize].key, symbol.size))
+    });
+    own.chain(common).collect()
+}
+
+/// An object of the image that was written after it.
+pub(super) fn stale_object(tree: &BuildTree, members: &[ImageSet], image: usize) -> Option<String> {
+    let linked_at = tree.images[image].modified?;
+    tree.objects
+        .iter()
+        .zip(members)
+        .find(|(object, direct)| {
+            direct.contains(image) && object.modified.is_some_and(|written| written > linked_at)
+        })
+        .map(|(object, _)| object.name.clone())
+}

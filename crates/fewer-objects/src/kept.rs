@@ -1,0 +1,394 @@
+//! What an analysis keeps for the next one of the same build directory: the linked graph as numbers, and all that it
+//! was made from, by digests. Whether it still holds is judged by `renewal`; what it means, by `analysis`.
+
+use std::path::Path;
+
+use fewer_core::{Digest, DigestBuilder, Domain};
+
+use crate::content_key::KEY_VERSION;
+use crate::effects::Intake;
+use crate::file_records::Status;
+use crate::foreign::Candidate;
+use crate::googletest::TestClasses;
+use crate::image::{ImageSummary, ImageSymbol, TableEntry};
+use crate::image_set::ImageSet;
+use crate::initialisers::Initialisers;
+use crate::intakes::InputNodes;
+use crate::link::NO_NODE;
+use crate::membership::{Contested, DirectMembers, Evidence, Occurrence, Told, Weight};
+use crate::scan::SummaryCache;
+use crate::summary::{NameKey, Reader, Writer};
+use crate::virtual_tables::VirtualCalls;
+
+const KEPT_KIND: &str = "analysis";
+/// Raise when an analysis finds something else from the same summaries and linked files.
+const KEPT_VERSION: u32 = 1;
+const KEPT: Domain = Domain::new("analysis.kept");
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Kept {
+    pub virtual_calls: VirtualCalls,
+    pub objects: Vec<KeptObject>,
+    pub packs: Vec<Digest>,
+    pub images: Vec<KeptImage>,
+    pub evidence: Evidence,
+    /// What the evidence came to, before doubt was settled.
+    pub members: DirectMembers,
+    /// Where the bytes had to tell whether an object is in a linked file, and whether they spoke against it.
+    pub contested: Vec<(Contested, bool)>,
+    /// Local names that explain a symbol of a linked file if the size fits, with their object.
+    pub locals: Vec<Local>,
+    pub nodes: KeptNodes,
+    pub initialisers: Initialisers,
+    pub inputs: InputNodes,
+    pub starts_programs: bool,
+    pub loads_libraries: bool,
+    /// Notes on objects that could not be read.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeptObject {
+    pub name: String,
+    pub key: Digest,
+    pub shape: Digest,
+    /// Per own element its node.
+    pub nodes: Vec<u32>,
+    /// The linked files it is part of.
+    pub direct: ImageSet,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeptImage {
+    pub name: String,
+    /// `None` if it was too young for its status to tell when it changes.
+    pub status: Option<Status>,
+    /// Without symbols.
+    pub summary: ImageSummary,
+    /// Of the symbol table, but for sizes and addresses; `None` if there is none.
+    pub shape: Option<Digest>,
+    /// Symbols that no definition of the program explains.
+    pub candidates: Vec<Candidate>,
+    /// Of those that nothing explains, if there are any.
+    pub foreign: Option<Digest>,
+    /// The nodes of `main`.
+    pub mains: Vec<u32>,
+    pub compilers: Vec<String>,
+    pub classes: TestClasses,
+}
+
+/// A local name with its size. Those of common elements have no object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Local {
+    pub object: Option<u32>,
+    pub key: NameKey,
+    pub size: u32,
+}
+
+/// The nodes without what programs run on: common elements, the objects' own, then made ones.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KeptNodes {
+    pub contents: Vec<Digest>,
+    pub commons: u32,
+    /// Per element the programs it is in, as a place in the list of sets.
+    pub programs: Vec<u32>,
+    pub program_sets: Vec<ImageSet>,
+    /// Of the made nodes.
+    pub names: Vec<String>,
+    /// Per node how many nodes it refers to, and which.
+    pub counts: Vec<u32>,
+    pub targets: Vec<u32>,
+}
+
+impl Kept {
+    pub fn load(cache: &dyn SummaryCache, build_directory: &Path) -> Option<Kept> {
+        let key = key_of(build_directory);
+        Kept::decode(&cache.load(KEPT_KIND, &[key]).remove(&key)?)
+    }
+
+    pub fn save(&self, cache: &dyn SummaryCache, build_directory: &Path) {
+        cache.save(KEPT_KIND, &[(key_of(build_directory), self.encode())]);
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let nodes = &self.nodes;
+        let room = nodes.contents.len() * 24 + nodes.targets.len() * 3 + (1 << 20);
+        let mut out = Writer(Vec::with_capacity(room));
+        out.word(KEPT_VERSION);
+        out.word(KEY_VERSION);
+        out.word(self.virtual_calls as u32);
+        write_nodes(&mut out, nodes);
+        out.word(self.images.len() as u32);
+        self.images.iter().for_each(|image| write_image(&mut out, image));
+        out.word(self.objects.len() as u32);
+        for (index, object) in self.objects.iter().enumerate() {
+            write_object(&mut out, object);
+            write_set(&mut out, &self.members.sets[index]);
+            write_set(&mut out, &self.members.partial[index]);
+        }
+        write_list(&mut out, &self.packs, |out, key| out.digest(*key));
+        write_evidence(&mut out, &self.evidence);
+        write_list(&mut out, &self.contested, |out, (contest, is_excluded)| {
+            out.number(contest.object as u32);
+            out.number(contest.image as u32);
+            write_list(out, &contest.names, |out, name| out.long(name.0));
+            out.number(*is_excluded as u32);
+        });
+        write_list(&mut out, &self.locals, |out, local| {
+            out.number(local.object.map_or(0, |object| object + 1));
+            out.long(local.key.0);
+            out.number(local.size);
+        });
+        let programs = |out: &mut Writer, (node, images): &(u32, ImageSet)| {
+            out.word(*node);
+            write_set(out, images);
+        };
+        write_list(&mut out, &self.initialisers.all, programs);
+        write_list(&mut out, &self.initialisers.ambient, programs);
+        write_list(&mut out, &self.initialisers.causes, |out, cause| out.bytes(cause.as_bytes()));
+        write_list(&mut out, &self.inputs, |out, (intake, nodes)| {
+            out.word(*intake as u32);
+            write_list(out, nodes, |out, node| out.word(*node));
+        });
+        out.word(self.starts_programs as u32 | (self.loads_libraries as u32) << 1);
+        write_list(&mut out, &self.notes, |out, note| out.bytes(note.as_bytes()));
+        out.digest(Digest::of(KEPT, &out.0));
+        out.0
+    }
+
+    /// The inverse of `encode`; `None` for another version or damaged bytes.
+    fn decode(bytes: &[u8]) -> Option<Kept> {
+        let (body, digest) = bytes.split_last_chunk::<16>()?;
+        if Digest::from_bytes(*digest) != Digest::of(KEPT, body) {
+            return None;
+        }
+        let mut input = Reader(body);
+        if (input.word()?, input.word()?) != (KEPT_VERSION, KEY_VERSION) {
+            return None;
+        }
+        let virtual_calls = VirtualCalls::of_number(input.word()?)?;
+        let nodes = read_nodes(&mut input)?;
+        let count = nodes.contents.len() as u32;
+        let images = input.list(32, |input| read_image(input, count))?;
+        let set = |input: &mut Reader<'_>| read_set(input, images.len());
+        let mut members = DirectMembers::default();
+        let objects = input.list(40, |input| {
+            let object = read_object(input, count, images.len())?;
+            members.sets.push(set(input)?);
+            members.partial.push(set(input)?);
+            Some(object)
+        })?;
+        let packs = input.list(16, Reader::digest)?;
+        let evidence = read_evidence(&mut input)?;
+        let contested = input.list(7, |input| {
+            let (object, image) = (input.number()? as usize, input.number()? as usize);
+            let names = input.list(8, |input| Some(NameKey(input.long()?)))?;
+            Some((Contested { object, image, names }, input.number()? != 0))
+        })?;
+        let locals = input.list(10, |input| {
+            let object = input.number()?.checked_sub(1);
+            Some(Local { object, key: NameKey(input.long()?), size: input.number()? })
+        })?;
+        let node = |input: &mut Reader<'_>| input.word().filter(|&node| node < count);
+        let programs = |input: &mut Reader<'_>| Some((node(input)?, set(input)?));
+        let initialisers = Initialisers {
+            all: input.list(12, programs)?,
+            ambient: input.list(12, programs)?,
+            causes: input.list(4, read_text)?,
+        };
+        let inputs = input.list(8, |input| Some((read_intake(input)?, input.list(4, node)?)))?;
+        let bits = input.word()?;
+        let notes = input.list(4, read_text)?;
+        let kept = Kept {
+            virtual_calls,
+            objects,
+            packs,
+            images,
+            evidence,
+            members,
+            contested,
+            locals,
+            nodes,
+            initialisers,
+            inputs,
+            starts_programs: bits & 1 != 0,
+            loads_libraries: bits & 2 != 0,
+            notes,
+        };
+        (input.0.is_empty() && kept.is_consistent()).then_some(kept)
+    }
+
+    /// Whether every index is in range, so that later steps need not check.
+    fn is_consistent(&self) -> bool {
+        let KeptNodes { contents, commons, programs, program_sets, names, counts, targets } = &self.nodes;
+        let (objects, images, elements) = (self.objects.len(), self.images.len(), programs.len());
+        let Evidence { telling, occurrences, stripped } = &self.evidence;
+        let is_told = |found: &Occurrence| {
+            telling.get(found.object as usize).is_some_and(|told| (found.told as usize) < told.len())
+        };
+        counts.len() == contents.len()
+            && counts.iter().map(|&count| count as usize).sum::<usize>() == targets.len()
+            && targets.iter().all(|&target| (target as usize) < contents.len())
+            && elements + names.len() == contents.len()
+            && *commons as usize <= elements
+            && programs.iter().all(|&set| (set as usize) < program_sets.len())
+            && telling.len() == objects
+            && occurrences.len() == images
+            && stripped.len() == images
+            && occurrences.iter().flatten().all(is_told)
+            && self.contested.iter().all(|(contest, _)| contest.object < objects && contest.image < images)
+            && self.inputs.iter().flat_map(|(_, nodes)| nodes).all(|&node| node as usize >= elements)
+            && self.initialisers.causes.len() == self.initialisers.ambient.len()
+    }
+}
+
+fn key_of(build_directory: &Path) -> Digest {
+    DigestBuilder::new(KEPT).text(&build_directory.to_string_lossy()).finish()
+}
+
+fn write_list<T>(out: &mut Writer, list: &[T], item: impl Fn(&mut Writer, &T)) {
+    out.word(list.len() as u32);
+    list.iter().for_each(|value| item(out, value));
+}
+
+fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
+    write_list(out, &nodes.contents, |out, content| out.digest(*content));
+    out.word(nodes.commons);
+    out.word(nodes.program_sets.first().map_or(0, ImageSet::capacity) as u32);
+    write_list(out, &nodes.program_sets, write_set);
+    write_list(out, &nodes.programs, |out, set| out.number(*set));
+    write_list(out, &nodes.names, |out, name| out.bytes(name.as_bytes()));
+    write_list(out, &nodes.counts, |out, count| out.number(*count));
+    write_list(out, &nodes.targets, |out, target| out.word(*target));
+}
+
+fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
+    let contents = input.list(16, Reader::digest)?;
+    let commons = input.word()?;
+    let images = input.word()? as usize;
+    Some(KeptNodes {
+        contents,
+        commons,
+        program_sets: input.list(8, |input| read_set(input, images))?,
+        programs: input.list(1, Reader::number)?,
+        names: input.list(4, read_text)?,
+        counts: input.list(1, Reader::number)?,
+        targets: input.list(4, Reader::word)?,
+    })
+}
+
+fn write_image(out: &mut Writer, image: &KeptImage) {
+    out.bytes(image.name.as_bytes());
+    out.word(image.status.is_some() as u32 | (image.shape.is_some() as u32) << 1);
+    image.status.iter().for_each(|status| status.write(out));
+    image.shape.iter().for_each(|shape| out.digest(*shape));
+    out.bytes(&image.summary.encode().1);
+    write_list(out, &image.candidates, |out, Candidate { symbol, is_explained }| {
+        out.long(symbol.key.0);
+        out.long(symbol.address);
+        out.number(symbol.size);
+        out.word(symbol.entry.bits());
+        out.number(*is_explained as u32);
+    });
+    out.digest(image.foreign.unwrap_or_default());
+    write_list(out, &image.mains, |out, node| out.word(*node));
+    write_list(out, &image.compilers, |out, compiler| out.bytes(compiler.as_bytes()));
+    image.classes.write(out);
+}
+
+fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
+    let name = read_text(input)?;
+    let bits = input.word()?;
+    Some(KeptImage {
+        name,
+        status: if bits & 1 != 0 { Some(Status::read(input)?) } else { None },
+        shape: if bits & 2 != 0 { Some(input.digest()?) } else { None },
+        summary: ImageSummary::decode(input.bytes()?)?,
+        candidates: input.list(22, |input| {
+            let (key, address) = (NameKey(input.long()?), input.long()?);
+            let (size, entry) = (input.number()?, TableEntry::of_bits(input.word()?));
+            let is_explained = input.number()? != 0;
+            Some(Candidate { symbol: ImageSymbol { key, address, size, entry }, is_explained })
+        })?,
+        foreign: Some(input.digest()?).filter(|digest| *digest != Digest::default()),
+        mains: input.list(4, |input| input.word().filter(|&node| node < nodes))?,
+        compilers: input.list(4, read_text)?,
+        classes: TestClasses::read(input, nodes)?,
+    })
+}
+
+fn write_object(out: &mut Writer, object: &KeptObject) {
+    out.bytes(object.name.as_bytes());
+    out.digest(object.key);
+    out.digest(object.shape);
+    write_list(out, &object.nodes, |out, node| out.word(*node));
+    write_set(out, &object.direct);
+}
+
+fn read_object(input: &mut Reader<'_>, nodes: u32, images: usize) -> Option<KeptObject> {
+    let is_node = |&node: &u32| node < nodes || node == NO_NODE;
+    Some(KeptObject {
+        name: read_text(input)?,
+        key: input.digest()?,
+        shape: input.digest()?,
+        nodes: input.list(4, |input| input.word().filter(is_node))?,
+        direct: read_set(input, images)?,
+    })
+}
+
+fn write_evidence(out: &mut Writer, evidence: &Evidence) {
+    write_list(out, &evidence.telling, |out, telling| {
+        write_list(out, telling, |out, told| {
+            out.word(told.size);
+            out.number(told.weight as u32);
+        });
+    });
+    write_list(out, &evidence.occurrences, |out, occurrences| {
+        write_list(out, occurrences, |out, found| {
+            out.number(found.object);
+            out.number(found.told);
+            out.word(found.entry.bits());
+            out.number(found.size);
+        });
+    });
+    write_list(out, &evidence.stripped, |out, is_stripped| out.number(*is_stripped as u32));
+}
+
+fn read_evidence(input: &mut Reader<'_>) -> Option<Evidence> {
+    let told = |input: &mut Reader<'_>| {
+        let size = input.word()?;
+        let weight = match input.number()? {
+            0 => Weight::Weak,
+            1 => Weight::Initialiser,
+            2 => Weight::Strong,
+            _ => return None,
+        };
+        Some(Told { size, weight })
+    };
+    let occurrence = |input: &mut Reader<'_>| {
+        let (object, told) = (input.number()?, input.number()?);
+        let (entry, size) = (TableEntry::of_bits(input.word()?), input.number()?);
+        Some(Occurrence { object, told, entry, size })
+    };
+    Some(Evidence {
+        telling: input.list(4, |input| input.list(5, told))?,
+        occurrences: input.list(4, |input| input.list(7, occurrence))?,
+        stripped: input.list(1, |input| Some(input.number()? != 0))?,
+    })
+}
+
+fn write_set(out: &mut Writer, set: &ImageSet) {
+    set.words().for_each(|word| out.long(word));
+}
+
+fn read_set(input: &mut Reader<'_>, images: usize) -> Option<ImageSet> {
+    ImageSet::of_words(images, std::iter::from_fn(|| Some(input.long())))
+}
+
+fn read_text(input: &mut Reader<'_>) -> Option<String> {
+    String::from_utf8(input.bytes()?.to_vec()).ok()
+}
+
+fn read_intake(input: &mut Reader<'_>) -> Option<Intake> {
+    [Intake::Files, Intake::Programs, Intake::Libraries].get(input.word()? as usize).copied()
+}

@@ -1,0 +1,160 @@
+//! Whether the last analysis of a build directory still holds: nothing came or went, the objects that changed have the
+//! names and references they had, the linked files that changed have the symbols they had, and the sizes of all these
+//! put every object into the linked files it was in. Everything else is analysed from scratch. Where sizes leave it open
+//! what is in a linked file, `analysis` compares bytes.
+
+use fewer_core::Digest;
+use rayon::prelude::*;
+
+use crate::file_records::Status;
+use crate::image::{ImageSymbol, SymbolTable};
+use crate::kept::{Kept, KeptImage, KeptObject};
+use crate::membership::{Occurrence, told_again};
+use crate::name_map::SizedNameSet;
+use crate::pack::Divided;
+use crate::scan::{IMAGE_KIND, Input, OBJECT_KIND, Opened, PACK_KIND, SummaryCache, read_input};
+use crate::summary::{Linkage, ObjectSummary, UNKNOWN_SIZE};
+
+/// With more objects changed than this the build is another one.
+const MOST_CHANGED: usize = 16;
+
+/// The last analysis of a build directory, with what is different now.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    /// Sizes and addresses are those of now.
+    pub kept: Kept,
+    /// The objects that changed, by their place.
+    pub changed: Vec<(usize, ObjectSummary)>,
+    /// Per linked file whether it has to be read again.
+    pub is_relinked: Vec<bool>,
+}
+
+/// A linked file as it is now.
+pub struct LinkedFile<'f> {
+    pub name: &'f str,
+    pub status: Option<Status>,
+    pub opened: &'f Opened,
+}
+
+impl Renewal {
+    /// `None` if it does not hold. Keeps the summaries of the objects that changed.
+    pub fn of(
+        mut kept: Kept,
+        objects: &[Input],
+        files: &[Opened],
+        images: &[LinkedFile<'_>],
+        cache: &dyn SummaryCache,
+    ) -> Option<Renewal> {
+        let has_same_files = kept
+            .objects
+            .iter()
+            .map(|object| &object.name)
+            .eq(objects.iter().map(|i| &i.name))
+            && kept.images.iter().map(|image| image.name.as_str()).eq(images.iter().map(|image| image.name));
+        let is_changed = |&object: &usize| kept.objects[object].key != objects[object].key;
+        let changed = || (0..objects.len()).filter(is_changed);
+        if !has_same_files || changed().count() > MOST_CHANGED || !is_stored(&kept, cache) {
+            return None;
+        }
+        let changed = changed()
+            .map(|object| {
+                Some((object, changed_object(&kept.objects[object], &objects[object], files, cache)?))
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let mut is_relinked: Vec<bool> = kept.images.iter().zip(images).map(is_relinked).collect();
+        renew_images(&mut kept, images, &is_relinked)?;
+        for (object, summary) in &changed {
+            let told = &mut kept.evidence.telling[*object];
+            *told = told_again(summary, told)?;
+        }
+        if kept.evidence.direct_members() != kept.members {
+            return None;
+        }
+        renew_explanations(&mut kept, &changed, &mut is_relinked);
+        let encoded =
+            |(object, summary): &(usize, ObjectSummary)| (objects[*object].key, summary.encode_unnumbered());
+        cache.save(OBJECT_KIND, &changed.iter().map(encoded).collect::<Vec<_>>());
+        Some(Renewal { kept, changed, is_relinked })
+    }
+}
+
+/// Whether the summaries are still there that a record of the state refers to.
+fn is_stored(kept: &Kept, cache: &dyn SummaryCache) -> bool {
+    let objects: Vec<Digest> = kept.objects.iter().map(|object| object.key).collect();
+    let images: Vec<Digest> = kept.images.iter().map(|image| image.summary.encode().0).collect();
+    cache.has_all(OBJECT_KIND, &objects)
+        && cache.has_all(PACK_KIND, &kept.packs)
+        && cache.has_all(IMAGE_KIND, &images)
+}
+
+/// The summary of an object that changed, if it has the shape it had; its common elements are then those it had.
+fn changed_object(
+    kept: &KeptObject,
+    input: &Input,
+    files: &[Opened],
+    cache: &dyn SummaryCache,
+) -> Option<ObjectSummary> {
+    if input.is_bitcode {
+        return None;
+    }
+    let divided = Divided::of(read_input(input, files));
+    let closures = divided.closures();
+    let mut own = divided.into_own();
+    if own.shape(closures.iter().copied()) != kept.shape
+        || own.elements.len() != kept.nodes.len()
+        || own.symbols.iter().any(|symbol| symbol.size == UNKNOWN_SIZE)
+    {
+        return None;
+    }
+    let before = ObjectSummary::decode(&cache.load(OBJECT_KIND, &[kept.key]).remove(&kept.key)?)?;
+    own.commons = before.commons;
+    own.packs = before.packs;
+    (own.commons.len() == closures.len()).then_some(own)
+}
+
+fn is_relinked((kept, now): (&KeptImage, &LinkedFile<'_>)) -> bool {
+    kept.status.is_none() || kept.status != now.status
+}
+
+/// Takes sizes and addresses from the linked files that changed; `None` if one has other symbols than it had.
+fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<()> {
+    kept.images
+        .par_iter_mut()
+        .zip(&mut kept.evidence.occurrences)
+        .zip(images)
+        .zip(is_relinked)
+        .filter(|(_, is_relinked)| **is_relinked)
+        .map(|(((kept, occurrences), now), _)| renew_image(kept, occurrences, now))
+        .collect()
+}
+
+fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &LinkedFile<'_>) -> Option<()> {
+    let table = SymbolTable::of(now.opened.bytes()?)?;
+    if kept.shape != Some(table.shape()) {
+        return None;
+    }
+    for found in occurrences {
+        (_, found.size) = table.extent(found.entry)?;
+    }
+    for candidate in &mut kept.candidates {
+        let ImageSymbol { address, size, entry, .. } = &mut candidate.symbol;
+        (*address, *size) = table.extent(*entry)?;
+    }
+    Some(())
+}
+
+/// Judges anew which symbols the local names of objects explain. A linked file with others unexplained than before has
+/// to be read again.
+fn renew_explanations(kept: &mut Kept, changed: &[(usize, ObjectSummary)], is_relinked: &mut [bool]) {
+    let is_same = |object: Option<u32>| !changed.iter().any(|(changed, _)| Some(*changed as u32) == object);
+    let same = kept.locals.iter().filter(|local| is_same(local.object)).map(|local| (local.key, local.size));
+    let own = changed.iter().flat_map(|(_, summary)| &summary.symbols);
+    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
+    let locals: SizedNameSet = same.chain(own).collect();
+    for (image, is_relinked) in kept.images.iter_mut().zip(is_relinked) {
+        for candidate in &mut image.candidates {
+            let is_explained = candidate.symbol.is_explained_by(&locals);
+            *is_relinked |= std::mem::replace(&mut candidate.is_explained, is_explained) != is_explained;
+        }
+    }
+}
