@@ -27,6 +27,11 @@ impl<T> Lazy<T> {
         self.0.value.get_or_init(|| make()()).clone()
     }
 
+    /// The value, if somebody has looked at it.
+    pub fn if_made(&self) -> Option<&T> {
+        self.0.value.get().map(|value| &**value)
+    }
+
     /// The value itself; a copy where others share it.
     pub fn into_inner(self) -> T
     where
@@ -92,7 +97,7 @@ mod tests {
         let count = made.clone();
         let lazy = Lazy::new(move || Arc::new(count.fetch_add(1, Ordering::Relaxed) + 41));
         let copy = lazy.clone();
-        assert_eq!(made.load(Ordering::Relaxed), 0);
+        assert_eq!((made.load(Ordering::Relaxed), lazy.if_made()), (0, None));
         assert_eq!((*lazy, *copy, made.load(Ordering::Relaxed)), (41, 41, 1));
         assert_eq!(copy.into_inner(), 41);
     }

@@ -1,6 +1,7 @@
 //! What an analysis keeps for the next one of the same build directory: the linked graph as numbers, and all that it
 //! was made from, by digests. Whether it still holds is judged by `renewal`; what it means, by `analysis`.
 
+use std::fs;
 use std::path::Path;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
@@ -21,7 +22,7 @@ use crate::summary::{NameKey, Reader, Writer};
 use crate::virtual_tables::VirtualCalls;
 
 const KEPT_KIND: &str = "analysis";
-/// Raise when an analysis finds something else from the same summaries and linked files.
+/// Raise when something else is kept.
 const KEPT_VERSION: u32 = 1;
 const KEPT: Domain = Domain::new("analysis.kept");
 
@@ -102,12 +103,14 @@ pub struct KeptNodes {
 
 impl Kept {
     pub fn load(cache: &dyn SummaryCache, build_directory: &Path) -> Option<Kept> {
-        let key = key_of(build_directory);
+        let key = key_of(build_directory)?;
         Kept::decode(&cache.load(KEPT_KIND, &[key]).remove(&key)?)
     }
 
     pub fn save(&self, cache: &dyn SummaryCache, build_directory: &Path) {
-        cache.save(KEPT_KIND, &[(key_of(build_directory), self.encode())]);
+        if let Some(key) = key_of(build_directory) {
+            cache.save(KEPT_KIND, &[(key, self.encode())]);
+        }
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -242,8 +245,13 @@ impl Kept {
     }
 }
 
-fn key_of(build_directory: &Path) -> Digest {
-    DigestBuilder::new(KEPT).text(&build_directory.to_string_lossy()).finish()
+/// Rules of linking change between versions of this program: only the very program that kept an analysis takes it up.
+/// `None` if it cannot be told which program this is.
+fn key_of(build_directory: &Path) -> Option<Digest> {
+    let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let mut status = Writer(Vec::new());
+    Status::of(&program).write(&mut status);
+    Some(DigestBuilder::new(KEPT).text(&build_directory.to_string_lossy()).bytes(&status.0).finish())
 }
 
 fn write_list<T>(out: &mut Writer, list: &[T], item: impl Fn(&mut Writer, &T)) {

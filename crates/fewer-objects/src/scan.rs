@@ -75,7 +75,6 @@ pub struct BuildTree {
     pub objects: Vec<Scanned<ObjectSummary>>,
     /// What the objects' lists of common elements refer to.
     pub packs: Lazy<Vec<Packed>>,
-    pub pack_keys: Vec<Digest>,
     pub images: Vec<Scanned<ImageSummary>>,
     /// How many objects were read rather than taken from the cache.
     pub files_read: usize,
@@ -116,8 +115,15 @@ impl BuildTree {
             summary.number_packs(&packs).then(|| Scanned { summary: summary.into(), ..object })
         };
         let objects = objects.into_iter().map(numbered).collect::<Option<_>>()?;
-        let pack_keys = packs.iter().map(|packed| packed.key).collect();
-        Some(BuildTree { objects, packs: packs.into(), pack_keys, images, ..BuildTree::default() })
+        Some(BuildTree { objects, packs: packs.into(), images, ..BuildTree::default() })
+    }
+
+    /// The keys of the packs; without reading them, where they are known to be there.
+    pub fn pack_keys(&self) -> Vec<Digest> {
+        match (self.packs.if_made(), &self.renewal) {
+            (None, Some(renewal)) => renewal.kept.packs.clone(),
+            (Some(_), _) | (None, None) => self.packs.iter().map(|packed| packed.key).collect(),
+        }
     }
 
     /// Where to keep what the analysis of the tree found, and under which directory; with the status of each image.
@@ -265,7 +271,6 @@ impl Listed {
         let images = read_images(cache, &self.images, &self.found, &self.files);
         let mut tree = self.tree(summaries, images);
         tree.files_read = read.files_read;
-        tree.pack_keys = read.packs.iter().map(|packed| packed.key).collect();
         tree.packs = read.packs.into();
         tree
     }
@@ -308,7 +313,6 @@ impl Listed {
         let summaries = (0..self.objects.len()).map(summary).collect();
         let mut tree = self.tree(summaries, images);
         tree.files_read = renewal.changed.len();
-        tree.pack_keys = renewal.kept.packs.clone();
         tree.packs = Lazy::new(move || Arc::new(read.packs.clone()));
         tree.renewal = Some(renewal);
         tree

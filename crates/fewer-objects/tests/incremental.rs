@@ -339,7 +339,7 @@ fn an_analysis_begins_anew_when_names_references_or_objects_differ_or_something_
     for step in
         [Step::Call(0), Step::Initialiser(2), Step::Rename(1), Step::Inline(2), Step::Extra, Step::Flip(99)]
     {
-        assert!(!is_renewed_after(&[step.clone()], false), "{step:?}");
+        assert!(!is_renewed_after(std::slice::from_ref(&step), false), "{step:?}");
     }
 }
 

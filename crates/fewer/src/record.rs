@@ -39,7 +39,7 @@ impl Manifest {
         let key = Digest::of(SURROUNDINGS, &encoded);
         let mut entries: Vec<ManifestEntry> =
             tree.objects.iter().map(|object| entry(OBJECT_KIND, &object.name, object.key)).collect();
-        entries.extend(tree.pack_keys.iter().map(|&key| entry(PACK_KIND, &key.to_string(), key)));
+        entries.extend(tree.pack_keys().into_iter().map(|key| entry(PACK_KIND, &key.to_string(), key)));
         entries.extend(tree.images.iter().map(|image| entry(IMAGE_KIND, &image.name, image.key)));
         entries.extend(listings.iter().map(|(target, key)| entry(LISTING_KIND, target, *key)));
         entries.push(entry(SURROUNDINGS_KIND, "", key));

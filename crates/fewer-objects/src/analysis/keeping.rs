@@ -90,7 +90,7 @@ impl<'t> Analysis<'t> {
                 name: image.name.clone(),
                 status: *status,
                 summary: ImageSummary { symbols: Lazy::default(), ..ImageSummary::clone(&image.summary) },
-                shape: tree.image_bytes(index).and_then(shape),
+                shape: tree.image_bytes(index).filter(|_| image.summary.note.is_none()).and_then(shape),
                 candidates: foreign.candidates,
                 foreign: foreign.digest,
                 mains: mains(linked, index).collect(),
@@ -109,7 +109,7 @@ impl<'t> Analysis<'t> {
         let kept = Kept {
             virtual_calls: self.surroundings.virtual_calls,
             objects: tree.objects.iter().enumerate().map(object).collect(),
-            packs: tree.pack_keys.clone(),
+            packs: tree.pack_keys(),
             images,
             evidence,
             members: direct,
