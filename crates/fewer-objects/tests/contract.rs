@@ -4,17 +4,20 @@
 //! `FEWER_CONTRACT_CASES=a,b` and `FEWER_CONTRACT_VARIANTS=g++-O0` narrow a run down;
 //! `FEWER_CONTRACT_KEEP=DIR` keeps the trees, with the first build in `build.before`.
 
+mod memory_cache;
 mod support;
 
 use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use fewer_core::tts;
 use rayon::prelude::*;
 
-use support::analysis::{MemoryCache, State};
+use memory_cache::MemoryCache;
+use support::analysis::State;
 use support::case::{Case, Oracle};
 use support::program::{Ending, run_test};
 use support::toolchain::{BITCODE_VARIANTS, LINK_TIME, Toolchain, VARIANTS, Variant, WITHOUT_SECTIONS};
@@ -164,15 +167,15 @@ fn examine_into(
     let expected: Vec<&String> = case.must.iter().chain(must_not).collect();
     let mut workshop = Workshop::open(case, toolchain, trees)?;
     workshop.build(&[])?;
-    let cache = MemoryCache::default();
-    let before = State::of_build_with(&cache, &workshop.build_directory(), None)?;
+    let kept = Arc::new(MemoryCache::default());
+    let before = State::of_build_again(&kept, &workshop.build_directory(), None)?;
     let endings_before = endings(&workshop, &expected, scope)?;
     if env::var_os("FEWER_CONTRACT_KEEP").is_some() {
         workshop.keep_build()?;
     }
     workshop.change()?;
     workshop.build(&case.flags_after)?;
-    let after = State::of_build_with(&cache, &workshop.build_directory(), Some(&before))?;
+    let after = State::of_build_again(&kept, &workshop.build_directory(), Some(&before))?;
     let from_scratch = State::of_build(&workshop.build_directory(), Some(&before))?;
     let endings_after = endings(&workshop, &expected, scope)?;
 

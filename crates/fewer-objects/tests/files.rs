@@ -2,6 +2,7 @@
 //! objects, code from elsewhere, files that are read. Real compilers and linkers; the language's features are
 //! the contract suite's business.
 
+mod memory_cache;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,8 @@ use fewer_objects::{Analysis, Given, ListedTest, NamedDigest, NoCache, SummaryCa
 use fewer_runners::{Cancel, TestProgram, googletest};
 use tempfile::TempDir;
 
-use tools::{MemoryCache, run};
+use memory_cache::MemoryCache;
+use tools::run;
 
 const FLAGS: [&str; 5] = ["-O0", "-ffunction-sections", "-fdata-sections", "-fmerge-constants", "-fPIC"];
 

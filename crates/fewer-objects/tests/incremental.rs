@@ -1,6 +1,7 @@
 //! An analysis that builds on what earlier ones kept finds what one from scratch finds, whatever was edited in
 //! between and whatever became of what was kept. Real compiler, archiver and linker; random sequences of edits.
 
+mod memory_cache;
 mod tools;
 
 use std::fs;
@@ -14,7 +15,8 @@ use fewer_objects::{
 };
 use proptest::prelude::*;
 
-use tools::{MemoryCache, run};
+use memory_cache::MemoryCache;
+use tools::run;
 
 const UNITS: usize = 4;
 /// So old is a file at least of which the status tells when it changes.

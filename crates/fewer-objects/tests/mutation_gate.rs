@@ -4,15 +4,17 @@
 //! `MUTANTS_PER_FILE=all cargo test --test mutation_gate` tries every mutant there is instead of a sample;
 //! `MUTANTS_PER_CLANG=all` builds each by every clang instead of one, where bitcode is read; `MUTANTS_CSV=FILE` writes which test kills which mutant, `MUTANTS_PROJECT=DIR` mutates another state of the example.
 
+mod memory_cache;
 mod mutation;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use fewer_core::TestId;
+use memory_cache::MemoryCache;
 use mutation::examination::{Class, Classes, Examination, outcomes};
 use mutation::mutants::{Kind, Mutant, mutants, sample};
 use mutation::workshop::{BITCODE, Builder, MACHINE_CODE, Workshop, mutable_files};
@@ -130,12 +132,14 @@ fn chosen_mutants() -> VecDeque<Mutant> {
 
 fn work(directory: impl AsRef<Path>, builder: Builder, queue: &Mutex<VecDeque<Mutant>>) -> Shift {
     let workshop = Workshop::open(directory.as_ref(), builder);
-    let base = base(&workshop);
+    let kept = Arc::new(MemoryCache::default());
+    let base = base(&workshop, &kept);
     let mut shift = Shift { base, trials: Vec::new(), not_compiling: Vec::new() };
     loop {
         let next = queue.lock().expect("no worker panics with the queue in hand").pop_front();
         let Some(mutant) = next else { return shift };
-        match workshop.with_mutant(&mutant, || attempt(workshop.build_directory(), &shift.base, &mutant)) {
+        let attempt = || attempt(workshop.build_directory(), &shift.base, &mutant, &kept);
+        match workshop.with_mutant(&mutant, attempt) {
             Some(trial) => {
                 report_misses(&trial);
                 shift.trials.push(trial);
@@ -145,9 +149,9 @@ fn work(directory: impl AsRef<Path>, builder: Builder, queue: &Mutex<VecDeque<Mu
     }
 }
 
-fn base(workshop: &Workshop) -> Base {
+fn base(workshop: &Workshop, kept: &Arc<MemoryCache>) -> Base {
     let build = workshop.build_directory();
-    let examination = Examination::of_build(build, None);
+    let examination = Examination::of_build(build, None, kept);
     let tests = examination.tests();
     let classes = outcomes(build, &tests);
     assert!(!tests.is_empty(), "the example has tests");
@@ -159,8 +163,9 @@ fn base(workshop: &Workshop) -> Base {
 }
 
 /// What becomes of the base's tests with the mutant that is built in the directory.
-fn attempt(build: &Path, base: &Base, mutant: &Mutant) -> Trial {
-    let selected = base.examination.selected(&Examination::of_build(build, Some(&base.examination)));
+fn attempt(build: &Path, base: &Base, mutant: &Mutant, kept: &Arc<MemoryCache>) -> Trial {
+    let examination = Examination::of_build(build, Some(&base.examination), kept);
+    let selected = base.examination.selected(&examination);
     let changes = |tests: &BTreeSet<TestId>| -> BTreeSet<TestId> {
         let classes = outcomes(build, tests);
         tests.iter().filter(|test| classes[*test] != base.classes[*test]).cloned().collect()

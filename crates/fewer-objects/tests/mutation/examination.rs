@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fewer_core::{Digest, Mapping, Snapshot, TestId, Verdict, tts};
-use fewer_objects::{Analysis, Given, ListedTest, NoCache, scan};
+use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NoCache, scan, scan_again};
 use fewer_runners::{Cancel, Event, Job, RunOptions, TestProgram, googletest, run};
+
+use crate::memory_cache::MemoryCache;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -43,10 +46,19 @@ struct Program {
 }
 
 impl Examination {
-    /// Programs that start as they did before are not asked for their tests again.
-    pub fn of_build(build: &Path, before: Option<&Examination>) -> Examination {
+    /// By an analysis that builds on the last one of the directory, which must find what one from scratch finds.
+    pub fn of_build(build: &Path, before: Option<&Examination>, kept: &Arc<MemoryCache>) -> Examination {
+        let tree = scan_again(build, kept.clone()).expect("the build directory can be read");
+        let examination = Examination::of_tree(build, &tree, before);
         let tree = scan(build, &NoCache).expect("the build directory can be read");
-        let analysis = Analysis::of_build(build, &tree, Given::default());
+        let from_scratch = Examination::of_tree(build, &tree, Some(&examination));
+        assert_eq!(examination, from_scratch, "analysing again gives other fingerprints than from scratch");
+        examination
+    }
+
+    /// Programs that start as they did before are not asked for their tests again.
+    fn of_tree(build: &Path, tree: &BuildTree, before: Option<&Examination>) -> Examination {
+        let analysis = Analysis::of_build(build, tree, Given::default());
         let mut programs = BTreeMap::new();
         let mut nodes = Vec::new();
         for target in analysis.targets().iter().filter(|target| target.has_googletest) {

@@ -1,14 +1,16 @@
 //! What fewer makes of a build directory, and the selection between two such states. Expectations and oracles
 //! are told elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fewer_core::{ChangeMap, Digest, Graph, Mapping, Snapshot, TestId, tts};
-use fewer_objects::{Analysis, Given, ListedTest, NoCache, SummaryCache, Target, scan};
+use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NoCache, Target, scan, scan_again};
 use fewer_runners::{Cancel, TestProgram, googletest};
+
+use crate::memory_cache::MemoryCache;
 
 const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -33,17 +35,22 @@ pub struct State {
 impl State {
     /// Analyses a build directory. A program is listed again only if its startup fingerprint is new.
     pub fn of_build(build_directory: &Path, previous: Option<&State>) -> Result<State, String> {
-        State::of_build_with(&NoCache, build_directory, previous)
+        let tree = scan(build_directory, &NoCache).map_err(|error| error.to_string())?;
+        Ok(State::of_tree(build_directory, &tree, previous))
     }
 
-    /// The same with the summaries of earlier analyses.
-    pub fn of_build_with(
-        cache: &dyn SummaryCache,
+    /// The same on what earlier analyses kept, as far as it still holds.
+    pub fn of_build_again(
+        kept: &Arc<MemoryCache>,
         build_directory: &Path,
         previous: Option<&State>,
     ) -> Result<State, String> {
-        let tree = scan(build_directory, cache).map_err(|error| error.to_string())?;
-        let analysis = Analysis::of_build(build_directory, &tree, Given::default());
+        let tree = scan_again(build_directory, kept.clone()).map_err(|error| error.to_string())?;
+        Ok(State::of_tree(build_directory, &tree, previous))
+    }
+
+    fn of_tree(build_directory: &Path, tree: &BuildTree, previous: Option<&State>) -> State {
+        let analysis = Analysis::of_build(build_directory, tree, Given::default());
         let mut state = State::default();
         let mut tests = Vec::new();
         for target in analysis.targets().iter().filter(|target| target.has_googletest) {
@@ -63,7 +70,7 @@ impl State {
         let (graph, fingerprints) = analysis.into_graph(tests);
         state.snapshot = fingerprints.snapshot(&graph);
         state.graph = graph;
-        Ok(state)
+        state
     }
 
     fn program(
@@ -111,22 +118,6 @@ impl State {
             |target: &str| self.programs.get(target).is_some_and(|program| program.listing.is_none());
         selected.extend(before.snapshot.keys().filter(|id| is_broken(&id.target)).map(ToString::to_string));
         selected
-    }
-}
-
-/// A cache in memory.
-#[derive(Default)]
-pub struct MemoryCache(Mutex<HashMap<(String, Digest), Vec<u8>>>);
-
-impl SummaryCache for MemoryCache {
-    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
-        let cache = self.0.lock().unwrap();
-        keys.iter().filter_map(|key| Some((*key, cache.get(&(kind.to_string(), *key))?.clone()))).collect()
-    }
-
-    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        let mut cache = self.0.lock().unwrap();
-        cache.extend(summaries.iter().map(|(key, bytes)| ((kind.to_string(), *key), bytes.clone())));
     }
 }
 

@@ -1,31 +1,10 @@
-//! What tests with real tools share: running a tool, and summaries kept in memory as a store would keep them.
+//! Running a tool that a test needs.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
-
-use fewer_core::Digest;
-use fewer_objects::SummaryCache;
 
 pub fn run(directory: &Path, program: &str, arguments: &[&str]) {
     let output = Command::new(program).args(arguments).current_dir(directory).output();
     let output = output.unwrap_or_else(|error| panic!("{program} must be installed for this test: {error}"));
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// A cache in memory.
-#[derive(Default)]
-pub struct MemoryCache(pub Mutex<HashMap<(String, Digest), Vec<u8>>>);
-
-impl SummaryCache for MemoryCache {
-    fn load(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
-        let cache = self.0.lock().unwrap();
-        keys.iter().filter_map(|key| Some((*key, cache.get(&(kind.to_string(), *key))?.clone()))).collect()
-    }
-
-    fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        let mut cache = self.0.lock().unwrap();
-        cache.extend(summaries.iter().map(|(key, bytes)| ((kind.to_string(), *key), bytes.clone())));
-    }
 }
