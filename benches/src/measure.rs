@@ -18,6 +18,8 @@ use wait4::Wait4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     pub cpu: Duration,
+    /// Of it what the kernel has no part in.
+    pub user: Duration,
     pub peak_bytes: u64,
 }
 
@@ -45,7 +47,8 @@ fn finish(command: &mut Command) -> Result<(Usage, Vec<u8>)> {
     if !used.status.success() {
         bail!("{shown} failed ({}); its output is above", used.status);
     }
-    Ok((Usage { cpu: used.rusage.utime + used.rusage.stime, peak_bytes: used.rusage.maxrss }, output))
+    let (user, system) = (used.rusage.utime, used.rusage.stime);
+    Ok((Usage { cpu: user + system, user, peak_bytes: used.rusage.maxrss }, output))
 }
 
 /// The CPU time this process spends in `work`, all threads together.
