@@ -33,7 +33,7 @@ use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
 use crate::verification;
 use crate::virtual_tables::VirtualCalls;
-use survey::{Around, TakesIn, note_contents, survey};
+use survey::{Around, TakesIn, add_unseen, note_contents, survey};
 
 const ENVIRONMENT: Domain = Domain::new("environment");
 const STALE: Domain = Domain::new("image.stale");
@@ -102,6 +102,15 @@ pub struct Given {
     pub toolchain: Option<Toolchain>,
     /// Programs that are known from within: nothing starts them but their tests, and their objects are there.
     pub harnesses: BTreeSet<String>,
+    /// Programs whose code was not kept: nobody sees which files and programs it takes in.
+    pub unseen: BTreeSet<String>,
+}
+
+impl Given {
+    /// Whether what an analysis keeps does not depend on it.
+    fn is_lasting(&self) -> bool {
+        self.toolchain.is_none() && self.harnesses.is_empty() && self.unseen.is_empty()
+    }
 }
 
 impl<'t> Analysis<'t> {
@@ -110,7 +119,7 @@ impl<'t> Analysis<'t> {
         if let Some(analysis) = Analysis::renewed(build_directory, tree, &given) {
             return analysis;
         }
-        let is_kept = given.toolchain.is_none() && given.harnesses.is_empty();
+        let is_kept = given.is_lasting();
         let names = KnownNames::of(tree);
         let evidence = Evidence::of(tree, &names);
         let direct = evidence.direct_members();
@@ -121,10 +130,11 @@ impl<'t> Analysis<'t> {
         place_in_harnesses(tree, &given.harnesses, &mut settled);
         let members = memberships(tree, settled);
         let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
-        let around = Around { toolchain: given.toolchain.as_ref(), library_path: given.library_path };
+        let around = Around { toolchain: given.toolchain.as_ref(), library_path: given.library_path.clone() };
         let (mut images, foreign) = survey(build_directory, tree, &members, &linked, &names, around);
         let takes_in = TakesIn::of(&linked);
         note_contents(tree, takes_in, &given.harnesses, &mut images);
+        add_unseen(&given, &mut images);
         let surroundings = Surroundings {
             images,
             files: given.files,
@@ -418,9 +428,16 @@ fn demangled_function(test: &HarnessTest) -> String {
     test.function.as_ref().map(|(function, _)| demangled(function)).unwrap_or_default()
 }
 
-/// The functions that rustc makes of a `#[global_allocator]`.
+/// The functions that rustc makes of a `#[global_allocator]`: compilers differ in what they call them.
 fn is_allocator(name: &[u8]) -> bool {
-    const MADE: [&[u8]; 4] = [b"__rg_alloc", b"__rg_dealloc", b"__rg_realloc", b"__rg_alloc_zeroed"];
+    const MADE: [&[u8]; 6] = [
+        b"__rg_alloc",
+        b"__rg_dealloc",
+        b"__rg_realloc",
+        b"__rust_alloc",
+        b"__rust_dealloc",
+        b"__rust_realloc",
+    ];
     MADE.iter().any(|made| memchr::memmem::find(name, made).is_some())
 }
 

@@ -48,6 +48,6 @@ pub use libtest::HarnessTest;
 pub use scan::{
     BuildTree, NamedFile, NoCache, ScanError, Scanned, SummaryCache, scan, scan_again, scan_files,
 };
-pub use symbol_names::demangled;
+pub use symbol_names::{demangled, rust_name};
 pub use toolchain::Toolchain;
 pub use virtual_tables::VirtualCalls;

@@ -56,6 +56,11 @@ pub fn descriptors(object: &[u8], program: &[u8]) -> Option<Vec<Descriptor>> {
     sections.iter().map(|&section| Descriptor::read(&file, section, place.as_ref())).collect()
 }
 
+/// Whether a program holds Rust's harness. One without symbols does not tell.
+pub fn is_harness(program: &[u8]) -> bool {
+    memchr::memmem::find(program, RUNNER).is_some()
+}
+
 /// The stored form of a program's list of tests.
 pub fn encode_harness(tests: &[HarnessTest]) -> Vec<u8> {
     let mut out = Writer(Vec::new());

@@ -185,13 +185,43 @@ pub fn contains(text: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(text, part).is_some()
 }
 
-/// A symbol's name for people; names that are not C++ are left as they are.
+/// A symbol's name for people; names that are neither C++ nor Rust are left as they are.
 pub fn demangled(name: &str) -> String {
+    if let Some(text) = rust_name(name) {
+        return text;
+    }
     let symbol = cpp_demangle::Symbol::new(name);
     match symbol.ok().and_then(|symbol| symbol.demangle().ok()) {
         Some(text) => text,
         None => name.to_string(),
     }
+}
+
+/// The path of a Rust item, without the hash that the compiler adds; of a section with such a name both. `None` for what
+/// is not Rust: the older mangling is told from that of C++ by its hash.
+pub fn rust_name(name: &str) -> Option<String> {
+    if let Some(at) =
+        ["._ZN", "._R"].iter().find_map(|start| name.find(start)).filter(|_| name.starts_with('.'))
+    {
+        let (section, symbol) = (&name[..at], &name[at + 1..]);
+        return rust_name(symbol).map(|text| format!("{text} in {section}"));
+    }
+    let is_older = || name.starts_with("_ZN") && has_rust_hash(name.as_bytes());
+    if !name.starts_with("_R") && !is_older() {
+        return None;
+    }
+    rustc_demangle::try_demangle(name).ok().map(|symbol| format!("{symbol:#}"))
+}
+
+/// `17h`, sixteen digits, and the end of the name or of all but a clone's suffix.
+fn has_rust_hash(name: &[u8]) -> bool {
+    static START: Part = Part::new(b"17h");
+    START.tails(name).any(|rest| {
+        rest.len() > 16
+            && rest[..16].iter().all(u8::is_ascii_hexdigit)
+            && rest[16] == b'E'
+            && rest.get(17).is_none_or(|&byte| byte == b'.')
+    })
 }
 
 #[cfg(test)]
@@ -263,6 +293,31 @@ mod tests {
         assert_eq!(member_of(b"2ns3Fix", "14SetUpTestSuite"), b"_ZN2ns3Fix14SetUpTestSuiteEv");
         assert_eq!(scope_of_typeinfo(b"_ZTIN2ns3FixE"), Some(&b"2ns3Fix"[..]));
         assert_eq!(scope_of_typeinfo(b"_ZTI3Fix"), Some(&b"3Fix"[..]));
+    }
+
+    #[test]
+    fn names_of_rust_are_told_from_those_of_cpp() {
+        for (symbol, name) in [
+            (
+                "_ZN69_$LT$tool..rules..Double$u20$as$u20$engine..Rule$GT$5apply17h867fd0d37158d515E",
+                "<tool::rules::Double as engine::Rule>::apply",
+            ),
+            (
+                "_ZN6engine5chain28_$u7b$$u7b$closure$u7d$$u7d$17hf55ca479f990be8aE",
+                "engine::chain::{{closure}}",
+            ),
+            ("_ZN6engine5chain17hf55ca479f990be8aE.llvm.123", "engine::chain"),
+            ("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"),
+            ("_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"),
+            (".gcc_except_table._ZN6engine5chain17hf55ca479f990be8aE", "engine::chain in .gcc_except_table"),
+            ("_ZN6abacus5Lexer4nextEi", "abacus::Lexer::next(int)"),
+            ("_ZN6abacus5tableE", "abacus::table"),
+            ("_ZN12_GLOBAL__N_15tableE", "(anonymous namespace)::table"),
+            ("_Rest", "_Rest"),
+            ("main", "main"),
+        ] {
+            assert_eq!(demangled(symbol), name);
+        }
     }
 
     #[test]

@@ -40,10 +40,7 @@ impl<'t> Analysis<'t> {
     ) -> Option<Analysis<'t>> {
         let renewal = tree.renewal.as_ref()?;
         let kept = &renewal.kept;
-        if kept.virtual_calls != given.virtual_calls
-            || given.toolchain.is_some()
-            || !given.harnesses.is_empty()
-        {
+        if kept.virtual_calls != given.virtual_calls || !given.is_lasting() {
             return None;
         }
         if !renewal.has_same_contests(build_directory, tree) {

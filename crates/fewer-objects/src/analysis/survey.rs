@@ -54,6 +54,17 @@ pub(super) fn note_contents(
     }
 }
 
+/// Code that cannot be seen may take in everything.
+pub(super) fn add_unseen(given: &Given, images: &mut [ImageSurroundings]) {
+    let programs = images.iter().filter(|around| !given.unseen.contains(&around.image));
+    let programs = programs
+        .filter_map(|around| Some(NamedDigest { name: around.image.clone(), digest: around.content? }));
+    let all: Vec<NamedDigest> = given.files.iter().cloned().chain(programs).collect();
+    for around in images.iter_mut().filter(|around| given.unseen.contains(&around.image)) {
+        around.items.extend(all.iter().cloned());
+    }
+}
+
 /// What linked files may hold or load that is not of the build.
 pub(super) struct Around<'g> {
     pub toolchain: Option<&'g Toolchain>,
