@@ -40,7 +40,7 @@ fn is_called(element: &str, name: &str) -> bool {
     }
     // Demangling is slow: only what can match is demangled.
     let last = name.split('(').next().unwrap_or(name).rsplit("::").next().unwrap_or(name);
-    if !symbol.starts_with("_Z") || !symbol.contains(last) {
+    if !["_Z", "_R"].iter().any(|start| symbol.starts_with(start)) || !symbol.contains(last) {
         return false;
     }
     let readable = demangled(symbol);
@@ -111,6 +111,16 @@ mod tests {
         assert_eq!(tests_reaching(&graph, &[ids[3]]), [TestId::new("t", "S.A")]);
         assert_eq!(tests_reaching(&graph, &[ids[1]]), [TestId::new("t", "S.B")]);
         assert!(tests_reaching(&graph, &[]).is_empty());
+    }
+
+    #[test]
+    fn items_of_rust_are_found_by_their_paths() {
+        for element in
+            ["tool/3x.o:_ZN6engine5chain17h7ac6a26bfd502e37E", "tool/3x.o:_RNvCs1234_6engine5chain"]
+        {
+            assert!(is_called(element, "engine::chain") && is_called(element, "chain"));
+            assert!(!is_called(element, "engine"));
+        }
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use anyhow::bail;
 use fewer_core::{ElementChange, Explanation, Plan, PlannedTest, Reason, TestId};
-use fewer_objects::demangled;
+use fewer_objects::{demangled, rust_name};
 
 /// Longer names are cut: template arguments can fill pages.
 const LONGEST: usize = 200;
+
+/// Part of the names that rustc gives to constants without one.
+const UNNAMED: &str = ".Lanon.";
 
 /// An element's name as people know it. Example: `lexer.o:_ZN5Lexer4nextEv` is `Lexer::next() (lexer.o)`.
 pub fn readable(name: &str) -> String {
@@ -15,9 +18,19 @@ pub fn readable(name: &str) -> String {
         text = text.chars().take(LONGEST).chain("...".chars()).collect();
     }
     match object {
+        // The path of a Rust item says where it is; its object is one of many with names that nobody gave.
+        Some(_) if rust_name(symbol).is_some() => text,
+        Some(object) if symbol.contains(UNNAMED) => format!("an unnamed constant ({})", rust_unit(object)),
         Some(object) => format!("{text} ({object})"),
         None => text,
     }
+}
+
+/// What rustc made an object for. Example: `tool/bin/tool` of `tool/bin/tool/380rba2s3l9.o`, `deps/libengine-1f2e.rlib`
+/// of `deps/libengine-1f2e.rlib(engine-1f2e.engine.0.rcgu.o)`.
+fn rust_unit(object: &str) -> &str {
+    let unit = object.split_once('(').or_else(|| object.rsplit_once('/'));
+    unit.map_or(object, |(unit, _)| unit)
 }
 
 /// The object, where the name has one, and the symbol.
@@ -104,6 +117,8 @@ mod tests {
             ("compiler GCC: (Debian 12.2.0) 12.2.0", "compiler GCC: (Debian 12.2.0) 12.2.0"),
             ("lib.a(x.o):main", "main (lib.a(x.o))"),
             ("file testdata/a:b.txt", "file testdata/a:b.txt"),
+            ("tool/380rba2s3l9.o:_ZN6engine5chain17h7ac6a26bfd502e37E", "engine::chain"),
+            ("tool/380rba2s3l9.o:.data.rel.ro..Lanon.9cfc.1", "an unnamed constant (tool)"),
         ] {
             assert_eq!(readable(name), expected);
         }
