@@ -32,6 +32,8 @@ pub struct TestResult {
     pub message: Option<String>,
     /// The methods of a test class, where the test is one.
     pub cases: Vec<CaseResult>,
+    /// How it ended before, where it was tried again in the same run: to be recorded, too.
+    pub earlier: Vec<Outcome>,
 }
 
 /// One method of a test class.
@@ -51,7 +53,7 @@ pub struct CaseResult {
 impl TestResult {
     /// Of a test that is one piece.
     pub fn new(test: TestId, outcome: Outcome, message: Option<String>) -> TestResult {
-        TestResult { test, outcome, message, cases: Vec::new() }
+        TestResult { test, outcome, message, cases: Vec::new(), earlier: Vec::new() }
     }
 }
 

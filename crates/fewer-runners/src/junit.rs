@@ -1,4 +1,4 @@
-//! JUnit's XML, as CTest, Surefire, Gradle and JUnit's own launcher write it. What the results mean is told by those
+//! JUnit's XML, as CTest, Surefire, Gradle, JUnit's own launcher and nextest write it. What the results mean is told by those
 //! who read them.
 
 use quick_xml::Reader;
@@ -15,11 +15,24 @@ pub(crate) struct JunitCase {
     pub(crate) status: String,
     pub(crate) duration_s: f64,
     pub(crate) finding: Option<Finding>,
+    /// What kind of failure its writer calls it. Example: `test timeout`.
+    pub(crate) kind: String,
+    /// The failures before a pass.
+    pub(crate) earlier: Vec<EarlierTry>,
     /// Of `<failure>`, `<error>` or `<skipped>`.
     pub(crate) message: Option<String>,
     /// The text in it: where it happened.
     pub(crate) detail: String,
     pub(crate) output: String,
+}
+
+/// One `<flakyFailure>`.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(crate) struct EarlierTry {
+    pub(crate) kind: String,
+    pub(crate) duration_s: f64,
+    pub(crate) message: Option<String>,
+    pub(crate) detail: String,
 }
 
 /// What is said of a case that did not simply pass.
@@ -34,6 +47,8 @@ pub(crate) enum Finding {
 enum Within {
     Output,
     Detail,
+    /// Of the last earlier try.
+    Earlier,
     Other,
 }
 
@@ -43,15 +58,23 @@ pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
     let mut cases: Vec<JunitCase> = Vec::new();
     let mut within = Within::Other;
     let (mut open, mut is_whole) = (0usize, false);
+    // How many elements were open before one that tells of another try: what it holds is not the case's own.
+    let mut other_try = None;
     loop {
         match reader.read_event()? {
             // The reader itself does not mind elements that are still open.
             Event::Eof if is_whole => return Ok(cases),
             Event::Eof => return Err(IllFormedError::MissingEndTag("testsuite".to_string()).into()),
             Event::Start(tag) => {
+                let name = tag.name();
+                if AGAIN.contains(&name.as_ref()) {
+                    other_try = Some(open);
+                }
                 open += 1;
                 is_whole = false;
-                within = match tag.name().as_ref() {
+                within = match name.as_ref() {
+                    "flakyFailure" | "flakyError" => Within::Earlier,
+                    _ if other_try.is_some() => Within::Other,
                     "system-out" | "system-err" => Within::Output,
                     "failure" | "error" => Within::Detail,
                     _ => Within::Other,
@@ -65,6 +88,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
             Event::End(_) => {
                 within = Within::Other;
                 open = open.saturating_sub(1);
+                other_try = other_try.filter(|&before| open > before);
                 is_whole = open == 0;
             }
             Event::Text(text) => add(within, &text, &mut cases),
@@ -80,6 +104,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
     }
 }
 
+/// Elements that tell of other tries than the one that counts.
+const AGAIN: [&str; 4] = ["flakyFailure", "flakyError", "rerunFailure", "rerunError"];
+
 fn opened(tag: &BytesStart<'_>, cases: &mut Vec<JunitCase>) -> Result<(), quick_xml::Error> {
     let finding = match tag.name().as_ref() {
         "testcase" => {
@@ -92,15 +119,20 @@ fn opened(tag: &BytesStart<'_>, cases: &mut Vec<JunitCase>) -> Result<(), quick_
             });
             return Ok(());
         }
-        "failure" | "error" => Finding::Failed,
-        "skipped" => Finding::Skipped,
+        "failure" | "error" => Some(Finding::Failed),
+        "skipped" => Some(Finding::Skipped),
+        "flakyFailure" | "flakyError" => None,
         _ => return Ok(()),
     };
     let message = attribute(tag, "message")?.filter(|message| !message.trim().is_empty());
-    if let Some(case) = cases.last_mut() {
-        case.finding = Some(finding);
-        case.message = message;
+    let kind = attribute(tag, "type")?.unwrap_or_default();
+    let Some(case) = cases.last_mut() else { return Ok(()) };
+    if finding.is_none() {
+        let duration_s = attribute(tag, "time")?.and_then(|time| seconds(&time)).unwrap_or(0.0);
+        case.earlier.push(EarlierTry { kind, duration_s, message, detail: String::new() });
+        return Ok(());
     }
+    (case.finding, case.message, case.kind) = (finding, message, kind);
     Ok(())
 }
 
@@ -121,6 +153,9 @@ fn add(within: Within, text: &str, cases: &mut [JunitCase]) {
     match within {
         Within::Output => case.output.push_str(text),
         Within::Detail => case.detail.push_str(text),
+        Within::Earlier => {
+            case.earlier.last_mut().into_iter().for_each(|earlier| earlier.detail.push_str(text))
+        }
         Within::Other => {}
     }
 }
@@ -157,7 +192,26 @@ mod tests {
         )
         .unwrap();
         assert_eq!((cases[0].finding, cases[0].duration_s), (None, 1000.5));
+        assert_eq!(cases[0].earlier[0].message.as_deref(), Some("m"));
         assert_eq!(cases[1].finding, Some(Finding::Skipped));
+    }
+
+    #[test]
+    fn what_other_tries_printed_is_not_the_output_of_the_one_that_counts() {
+        let cases = parse(
+            r#"<testsuite><testcase name="a"><flakyFailure type="test abort" time="0.5">why<system-out>x</system-out>
+               </flakyFailure><system-out>y</system-out></testcase>
+               <testcase name="b"><failure type="test timeout"/><rerunFailure><system-out>x</system-out></rerunFailure>
+               <system-out>z</system-out></testcase></testsuite>"#,
+        )
+        .unwrap();
+        assert_eq!((cases[0].output.as_str(), cases[1].output.as_str()), ("y", "z"));
+        let earlier = &cases[0].earlier[0];
+        assert_eq!(
+            (earlier.kind.as_str(), earlier.detail.trim(), earlier.duration_s),
+            ("test abort", "why", 0.5)
+        );
+        assert_eq!((cases[1].kind.as_str(), cases[1].earlier.len()), ("test timeout", 0));
     }
 
     #[test]

@@ -64,6 +64,6 @@ pub fn with(fingerprint: Digest, circumstances: Option<Digest>) -> Digest {
 }
 
 /// Paths below the project's directory are the same in every checkout.
-fn portable(root: &Path, text: &str) -> String {
+pub fn portable(root: &Path, text: &str) -> String {
     text.replace(root.to_string_lossy().as_ref(), ".")
 }

@@ -92,6 +92,22 @@ pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
     digests
 }
 
+/// The files below a directory outside of the sources that are neither built nor otherwise known, sorted.
+pub fn below(directory: &Path, title: &str, is_known: impl Fn(&Path) -> bool) -> Vec<NamedDigest> {
+    let mut files = Vec::new();
+    walk(directory, Path::new(""), &mut files);
+    files.sort();
+    let unknown = files.into_iter().filter_map(|file| {
+        let path = directory.join(&file);
+        if is_known(&path) || is_built(&path) {
+            return None;
+        }
+        let digest = Digest::of(FILE, &fs::read(&path).ok()?);
+        Some(NamedDigest { name: element_name(&Path::new(title).join(file)), digest })
+    });
+    unknown.collect()
+}
+
 /// The environment variables that tests depend on, as the settings name them.
 pub fn variables(project: &Project) -> Vec<NamedDigest> {
     let variable = |name: &String| {

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use fewer_console::Progress;
 use fewer_core::{Decision, Digest, Outcome, PlannedTest, TestId, Verdict};
 use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
+use fewer_runners::cargo::nextest::{self, NextestRun};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
 use fewer_runners::googletest::{SelectedTest, Selection, plan_shards};
@@ -59,7 +60,7 @@ impl Wishes {
 pub fn execute(session: &Session<'_>, current: &Current, run: RunId, wishes: &Wishes) -> Execution {
     let _phase = session.timings.phase("run tests");
     let options = options(session, wishes);
-    let mut work = Work::of(current, options.workers, &wishes.ranks);
+    let mut work = Work::of(session, current, wishes, options.workers);
     if !wishes.ranks.is_empty() {
         work.bring_into_order(current, &wishes.ranks);
     }
@@ -145,12 +146,39 @@ fn run_all(
             }),
         }
     }
+    interrupted |= run_nextest(session, current, &work.nextest, watcher);
     if let Some(java) = &current.java {
         interrupted |= run_java(session, java, work.classes, options, watcher);
     }
     let mut execution = std::mem::take(&mut watcher.execution);
     execution.interrupted = interrupted && session.cancel.is_cancelled();
     execution
+}
+
+/// Runs what is nextest's; true when it was interrupted.
+fn run_nextest(
+    session: &Session<'_>,
+    current: &Current,
+    work: &NextestRun,
+    watcher: &mut Watcher<'_>,
+) -> bool {
+    let cargo = current.objects.as_ref().and_then(|objects| objects.nextest.as_ref());
+    let Some(cargo) = cargo.filter(|_| !work.tests.is_empty() && !session.cancel.is_cancelled()) else {
+        return !work.tests.is_empty();
+    };
+    match nextest::run(cargo, work, &session.cancel, &mut |event| watcher.happened(event)) {
+        Ok(end) => end.interrupted,
+        Err(_) if session.cancel.is_cancelled() => true,
+        Err(error) => {
+            watcher.execution.process_failures.push(ProcessFailureView {
+                target: "cargo nextest".to_string(),
+                tests: work.tests.clone(),
+                explanation: error.to_string(),
+                output_tail: String::new(),
+            });
+            false
+        }
+    }
 }
 
 /// Runs test classes; true when it was interrupted.
@@ -192,16 +220,24 @@ type Place = (usize, usize);
 struct Work {
     jobs: Vec<Job>,
     entries: Vec<CtestTest>,
+    nextest: NextestRun,
     classes: Vec<ModuleTests>,
 }
 
 impl Work {
-    fn of(current: &Current, workers: NonZeroUsize, ranks: &BTreeMap<TestId, usize>) -> Work {
+    fn of(session: &Session<'_>, current: &Current, wishes: &Wishes, workers: NonZeroUsize) -> Work {
+        let settings = &session.project.settings;
+        let mut nextest = NextestRun {
+            tests: Vec::new(),
+            jobs: wishes.jobs.or(settings.jobs),
+            timeout: wishes.timeout.or(settings.test_timeout),
+        };
+        let has_nextest = current.objects.as_ref().is_some_and(|objects| objects.nextest.is_some());
         let classes = current.java.as_ref().map(|java| java.work(&current.plan));
         let mut selections: BTreeMap<usize, Vec<(Place, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
-        let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
+        let rank = |test: &TestId| wishes.ranks.get(test).copied().unwrap_or(usize::MAX);
         for test in current.plan.with(Decision::Run) {
             let expected = test.expected_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             match current.starters.get(&test.id) {
@@ -209,6 +245,7 @@ impl Work {
                     .entry(*program)
                     .or_default()
                     .push(((rank(&test.id), *order), SelectedTest::new(&test.id.name, expected))),
+                Some(Starter::Libtest(_)) if has_nextest => nextest.tests.push(test.id.clone()),
                 Some(Starter::Whole(program) | Starter::Libtest(program)) => {
                     commands.push(Job::Command(CommandTest {
                         test: test.id.clone(),
@@ -234,11 +271,11 @@ impl Work {
             .collect();
         let mut jobs: Vec<Job> = plan_shards(selections, workers).into_iter().map(Job::Shard).collect();
         jobs.extend(commands);
-        Work { jobs, entries, classes: classes.unwrap_or_default() }
+        Work { jobs, entries, nextest, classes: classes.unwrap_or_default() }
     }
 
     /// What holds the test that is ranked first begins first. A program runs the tests of one process in its own order,
-    /// and so do ctest, Maven and Gradle.
+    /// and so do ctest, nextest, Maven and Gradle.
     fn bring_into_order(&mut self, current: &Current, ranks: &BTreeMap<TestId, usize>) {
         let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
         let listed = |target: &str, name: &str| match current.starters.get(&TestId::new(target, name)) {
@@ -295,11 +332,12 @@ impl Watcher<'_> {
     }
 
     fn finished(&mut self, result: TestResult) {
-        let TestResult { test, outcome, message, cases } = result;
+        let TestResult { test, outcome, message, cases, earlier } = result;
         if self.session.console.is_verbose() {
             let line = outcome_line(&test, &outcome);
             self.progress.suspend(|| self.session.console.say(&line));
         }
+        earlier.into_iter().for_each(|outcome| self.recorder.add(test.clone(), outcome));
         self.recorder.add(test.clone(), outcome.clone());
         let Outcome { verdict, duration_s, output_tail } = outcome;
         let cases = cases.into_iter().map(case_view).collect();

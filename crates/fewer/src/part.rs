@@ -11,6 +11,7 @@ use fewer_core::{
 };
 use fewer_objects::BuildTree;
 use fewer_runners::TestProgram;
+use fewer_runners::cargo::Cargo;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
@@ -48,6 +49,8 @@ pub struct ObjectMeans {
     /// Programs and libraries with the time they were linked at.
     pub images: Vec<Image>,
     pub dependencies: Dependencies,
+    /// How cargo is started, where nextest runs the tests of its programs.
+    pub nextest: Option<Cargo>,
 }
 
 /// A program or library of the build.
@@ -120,7 +123,13 @@ impl Objects {
             starters,
             circumstances,
             manifest,
-            means: Means::Objects(ObjectMeans { build_directory, programs, images, dependencies }),
+            means: Means::Objects(ObjectMeans {
+                build_directory,
+                programs,
+                images,
+                dependencies,
+                nextest: None,
+            }),
             outdated,
             notes,
             incomplete,

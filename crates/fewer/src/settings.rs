@@ -46,6 +46,18 @@ pub struct Settings {
 pub struct CargoSettings {
     /// Given to every `cargo test`; `--workspace` where the user does not say.
     pub arguments: Option<Vec<String>>,
+    /// What runs the tests of test programs.
+    pub runner: Option<RunnerSetting>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunnerSetting {
+    /// nextest where it is installed.
+    #[default]
+    Auto,
+    Cargo,
+    Nextest,
 }
 
 /// How C and C++ are looked at.
@@ -111,6 +123,7 @@ struct Document {
     data: DataTable,
     files: Option<FilesTable>,
     cpp: CppSettings,
+    #[serde(alias = "rust")]
     cargo: CargoSettings,
     java: JavaSettings,
 }

@@ -23,6 +23,8 @@ use crate::surroundings::ImageSurroundings;
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
 
+use super::Given;
+
 /// Which of what the project builds its code may start or load.
 #[derive(Clone, Copy)]
 pub(super) struct TakesIn {

@@ -15,6 +15,8 @@ pub struct Artifacts {
     pub libraries: BTreeSet<PathBuf>,
     /// Programs and shared libraries of the project, by name.
     pub programs: BTreeMap<String, PathBuf>,
+    /// Test programs of packages that are not of the workspace, or of a workspace elsewhere.
+    pub strangers: Vec<PathBuf>,
     scripts: BTreeMap<String, Script>,
 }
 
@@ -57,6 +59,8 @@ struct Target {
     name: String,
     #[serde(default)]
     doctest: bool,
+    #[serde(default)]
+    test: bool,
     src_path: PathBuf,
 }
 
@@ -136,6 +140,9 @@ impl Artifacts {
         let has_ending = |path: &&PathBuf, wanted: &str| path.extension().is_some_and(|end| end == wanted);
         let libraries = artifact.filenames.iter();
         self.libraries.extend(libraries.filter(|path| has_ending(path, "rlib")).cloned());
+        if package.is_none() && artifact.profile.test {
+            self.strangers.extend(artifact.executable.clone());
+        }
         let (Some(package), Some(kind)) = (package, artifact.target.kind.first()) else { return };
         let name = &artifact.target.name;
         match &artifact.executable {
@@ -148,7 +155,7 @@ impl Artifacts {
                 target: name.clone(),
             }),
             Some(executable) if kind != "custom-build" => {
-                self.programs.insert(format!("{}/{kind}/{name} (program)", package.name), executable.clone());
+                self.programs.insert(program_name(&package.name, kind, name), executable.clone());
             }
             Some(_) => {}
             None if kind == "proc-macro" => {}
@@ -160,22 +167,55 @@ impl Artifacts {
         }
     }
 
+    /// What tests of a package find in their environment, but for places of this machine.
+    pub fn variables(&self, package: &Package) -> Vec<(String, String)> {
+        let mut variables = package.variables();
+        variables.extend(self.script_of(package).into_iter().flat_map(|script| script.env.iter().cloned()));
+        variables
+    }
+
+    /// Where the build script of a package wrote to.
+    pub fn script_output(&self, package: &Package) -> Option<&Path> {
+        self.script_of(package).map(|script| Path::new(&script.out_dir))
+    }
+
+    /// By the variables that cargo sets for integration tests: the programs of their package.
+    fn programs_for(&self, test: &TestTarget, package: &Package) -> Vec<(String, String)> {
+        let is_integration = test.kind == "test" || test.kind == "bench";
+        let own = package.targets.iter().filter(|target| is_integration && target.is("bin"));
+        let named = own.filter_map(|target| {
+            let program = self.programs.get(&program_name(&package.name, "bin", &target.name))?;
+            Some((format!("CARGO_BIN_EXE_{}", target.name), program.to_string_lossy().into_owned()))
+        });
+        named.collect()
+    }
+
+    fn script_of(&self, package: &Package) -> Option<&Script> {
+        self.scripts.get(&package.id)
+    }
+
     /// A test program with the surroundings that `cargo test` gives it.
     pub fn program(&self, test: &TestTarget, package: &Package, libraries: &Path) -> TestProgram {
         let directory = package.directory();
         let mut program = TestProgram::new(&test.name, &test.executable, directory);
-        let mut environment = package.environment();
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let mut environment = self.variables(package);
+        environment.push(("CARGO_MANIFEST_DIR".to_string(), path(directory)));
+        environment.push(("CARGO_MANIFEST_PATH".to_string(), path(&package.manifest_path)));
+        let output = self.script_output(package);
+        environment.extend(output.map(|output| ("OUT_DIR".to_string(), path(output))));
+        environment.extend(self.programs_for(test, package));
+        // The compiler's libraries are in `lib/rustlib/TARGET/lib` below the directory of the toolchain.
+        let cargo = libraries.ancestors().nth(4).map(|toolchain| toolchain.join("bin/cargo"));
+        environment
+            .extend(cargo.filter(|cargo| cargo.is_file()).map(|cargo| ("CARGO".to_string(), path(&cargo))));
         let own = test.executable.parent().unwrap_or(directory);
         let mut library_path: Vec<PathBuf> = Vec::new();
-        for (package_id, script) in &self.scripts {
+        for script in self.scripts.values() {
             let paths = script.linked_paths.iter();
             library_path.extend(
                 paths.map(|path| path.split_once('=').map_or(path.as_str(), |(_, path)| path).into()),
             );
-            if *package_id == test.package_id {
-                environment.extend(script.env.iter().cloned());
-                environment.push(("OUT_DIR".to_string(), script.out_dir.clone()));
-            }
         }
         library_path.extend([own.to_path_buf(), own.join(".."), libraries.to_path_buf()]);
         let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
@@ -193,6 +233,11 @@ impl Package {
         self.manifest_path.parent().unwrap_or(Path::new("."))
     }
 
+    /// How many programs `cargo test` makes of it.
+    pub fn test_targets(&self) -> usize {
+        self.targets.iter().filter(|target| target.test).count()
+    }
+
     /// The source of the library, if it may have documentation tests.
     pub fn documented_library(&self) -> Option<&Path> {
         let is_library = |target: &&Target| {
@@ -201,16 +246,13 @@ impl Package {
         self.targets.iter().find(is_library).map(|target| target.src_path.as_path())
     }
 
-    fn environment(&self) -> Vec<(String, String)> {
-        let path = |path: &Path| path.to_string_lossy().into_owned();
+    fn variables(&self) -> Vec<(String, String)> {
         let (number, pre) = self.version.split_once('-').unwrap_or((&self.version, ""));
         let number = number.split('+').next().unwrap_or(number);
         let mut numbers = number.split('.');
         let mut part = || numbers.next().unwrap_or("0").to_string();
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let variables = [
-            ("CARGO_MANIFEST_DIR", path(self.directory())),
-            ("CARGO_MANIFEST_PATH", path(&self.manifest_path)),
             ("CARGO_PKG_NAME", self.name.clone()),
             ("CARGO_PKG_VERSION", self.version.clone()),
             ("CARGO_PKG_VERSION_MAJOR", part()),
@@ -228,6 +270,17 @@ impl Package {
         ];
         variables.map(|(name, value)| (name.to_string(), value)).to_vec()
     }
+}
+
+impl Target {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.iter().any(|own| own == kind)
+    }
+}
+
+/// What a program is called that tests may start. Example: `core/bin/tool (program)`.
+fn program_name(package: &str, kind: &str, name: &str) -> String {
+    format!("{package}/{kind}/{name} (program)")
 }
 
 /// The library's own tests go by the name of the package.
@@ -253,7 +306,7 @@ mod tests {
     fn messages_tell_test_programs_from_others() {
         let packages = packages(
             r#"{"packages": [{"id": "p#1", "name": "p", "version": "1.2.3-rc.1", "manifest_path": "/w/p/Cargo.toml",
-                "targets": []}]}"#,
+                "targets": [{"kind": ["bin"], "name": "t", "src_path": "x"}]}]}"#,
         )
         .unwrap();
         let artifact = |kind: &str, test: bool, file: &str| {
@@ -274,6 +327,8 @@ mod tests {
         assert_eq!(artifacts.libraries.len(), 1);
         assert_eq!(artifacts.programs.keys().collect::<Vec<_>>(), ["p/bin/t (program)"]);
         assert_eq!(artifacts.tests[0].name, "p/t");
+        let elsewhere = Artifacts::read(lines.iter().map(String::as_str), &[]).unwrap();
+        assert_eq!((elsewhere.tests.len(), elsewhere.strangers), (0, vec![PathBuf::from("/w/t-1")]));
         let program = artifacts.program(&artifacts.tests[0], &packages[0], Path::new("/rust"));
         let value =
             |name: &str| program.environment.iter().find(|(known, _)| known == name).unwrap().1.clone();
@@ -282,6 +337,7 @@ mod tests {
             (value("CARGO_PKG_VERSION_PATCH"), value("CARGO_PKG_VERSION_PRE")),
             ("3".into(), "rc.1".into())
         );
+        assert_eq!(value("CARGO_BIN_EXE_t"), "/w/t");
         assert!(value("LD_LIBRARY_PATH").starts_with("/w/n:/w:/w/..:/rust"));
         assert_eq!(program.working_directory, Path::new("/w/p"));
     }

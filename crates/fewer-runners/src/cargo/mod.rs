@@ -1,9 +1,10 @@
 //! Cargo's test programs: built by cargo, which tells what it made, then listed and started directly with the
-//! surroundings that cargo would give them. Each test runs in a process of its own, so that a crash or a timeout is
-//! that test's. Which tests run is decided elsewhere.
+//! surroundings that cargo would give them, or by nextest. Each test runs in a process of its own, so that a crash or a
+//! timeout is that test's. Which tests run is decided elsewhere.
 
 mod list;
 mod messages;
+pub mod nextest;
 
 use std::ffi::OsString;
 use std::io;
@@ -42,9 +43,21 @@ impl Cargo {
         let mut arguments: Vec<OsString> = vec![self.program.clone().into(), "test".into()];
         arguments.extend(self.arguments.iter().map(OsString::from));
         arguments.extend(["--no-run", "--message-format=json-render-diagnostics"].map(OsString::from));
+        (BuildCommand::Arguments(arguments), self.environment())
+    }
+
+    /// What is set for everything that may build.
+    fn environment(&self) -> Vec<(String, OsString)> {
         let incremental = std::env::var_os("CARGO_INCREMENTAL").is_none();
         let environment = incremental.then(|| ("CARGO_INCREMENTAL".to_string(), OsString::from("1")));
-        (BuildCommand::Arguments(arguments), environment.into_iter().collect())
+        environment.into_iter().collect()
+    }
+
+    /// Where the manifest of the workspace is.
+    fn workspace_root(&self) -> Result<PathBuf, CargoError> {
+        let answer = self.ask(&self.program, &["locate-project", "--workspace", "--message-format=plain"])?;
+        let manifest = Path::new(answer.trim_end());
+        Ok(manifest.parent().unwrap_or(&self.directory).to_path_buf())
     }
 
     /// The command that compiles and runs the documentation tests of a package.

@@ -209,7 +209,7 @@ fn of_cases(test: &TestId, cases: &[&JunitCase]) -> TestResult {
     let duration_s = cases.iter().map(|case| case.duration_s).sum();
     let outcome = Outcome { verdict, duration_s, output_tail: told(&failed) };
     let cases = cases.iter().map(|case| of_case(case)).collect();
-    TestResult { test: test.clone(), outcome, message, cases }
+    TestResult { cases, ..TestResult::new(test.clone(), outcome, message) }
 }
 
 fn of_case(case: &JunitCase) -> CaseResult {

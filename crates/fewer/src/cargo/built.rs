@@ -64,8 +64,15 @@ impl CargoBuild {
             );
         };
         let packages = cargo.packages()?;
-        let artifacts = Artifacts::read(messages.lines(), &packages)
+        let mut artifacts = Artifacts::read(messages.lines(), &packages)
             .context("what cargo told about its build cannot be read: build again")?;
+        if artifacts.tests.is_empty() && !artifacts.strangers.is_empty() {
+            bail!(
+                "what cargo told about its build is of another directory: run `fewer run` or `fewer select` without --no-build"
+            );
+        }
+        let is_excluded = |target: &str| session.project.settings.exclude.is_match(target);
+        artifacts.tests.retain(|test| !is_excluded(&test.name));
         let (version, libraries) = cargo.compiler()?;
         let found: Vec<Option<Harness>> = artifacts.tests.par_iter().map(Harness::find).collect();
         let names = artifacts.tests.iter().map(|test| test.name.clone());
@@ -78,8 +85,16 @@ impl CargoBuild {
         let notes =
             cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
         let toolchain = toolchain(&version, &libraries);
-        let notes = notes.into_iter().collect();
+        let strange = artifacts.strangers.iter().map(|program| {
+            format!("{} is of no package of the workspace: its tests are not run", program.display())
+        });
+        let notes = notes.into_iter().chain(strange).collect();
         Ok(CargoBuild { cargo, packages, artifacts, libraries, toolchain, directory, tree, harnesses, notes })
+    }
+
+    /// The test programs whose objects were not kept.
+    pub fn unseen(&self) -> impl Iterator<Item = &String> {
+        self.artifacts.tests.iter().map(|test| &test.name).filter(|name| !self.harnesses.contains_key(*name))
     }
 
     pub fn package_of(&self, test: &TestTarget) -> Option<&Package> {

@@ -3,7 +3,8 @@
 use fewer_runners::cargo::Cargo;
 use serde::Serialize;
 
-use super::CargoBuild;
+use super::part::has_harness;
+use super::{CargoBuild, nextest_of};
 use crate::diagnosis::{Finding, Fix, Severity};
 use crate::session::Session;
 
@@ -13,6 +14,8 @@ pub struct Overview {
     pub test_programs: usize,
     pub libraries: usize,
     pub tests: usize,
+    /// What runs the tests of test programs: `nextest` or `fewer`.
+    pub runner: &'static str,
 }
 
 /// Looks at what cargo built last.
@@ -23,13 +26,16 @@ pub fn diagnose(
     let built = CargoBuild::read(session, cargo)?;
     let findings = objects_not_kept(&built).into_iter().collect();
     let (test_programs, libraries) = (built.artifacts.tests.len(), built.artifacts.libraries.len());
+    let runner = if nextest_of(&session.project, &built.cargo)?.is_some() { "nextest" } else { "fewer" };
     let part = built.part(session, true)?;
-    Ok((Overview { test_programs, libraries, tests: part.graph.tests().len() }, findings, part.notes))
+    let tests = part.graph.tests().len();
+    Ok((Overview { test_programs, libraries, tests, runner }, findings, part.notes))
 }
 
 fn objects_not_kept(built: &CargoBuild) -> Option<Finding> {
-    let tests = built.artifacts.tests.iter().map(|test| test.name.clone());
-    let missing: Vec<String> = tests.filter(|name| !built.harnesses.contains_key(name)).collect();
+    // A program with a main function of its own is one test, whatever is known of it.
+    let tests = built.artifacts.tests.iter().filter(|test| has_harness(test)).map(|test| &test.name);
+    let missing: Vec<String> = tests.filter(|name| !built.harnesses.contains_key(*name)).cloned().collect();
     (!missing.is_empty()).then(|| Finding {
         severity: Severity::Advice,
         id: "objects-not-kept",
@@ -38,9 +44,7 @@ fn objects_not_kept(built: &CargoBuild) -> Option<Finding> {
         examples: missing.into_iter().take(3).collect(),
         fix: vec![Fix {
             place: "Cargo",
-            change: "build with CARGO_INCREMENTAL=1, or incremental = true in [profile.test] (programs with \
-                     harness = false are looked at as a whole in any case)"
-                .to_string(),
+            change: "build with CARGO_INCREMENTAL=1, or incremental = true in [profile.test]".to_string(),
         }],
     })
 }

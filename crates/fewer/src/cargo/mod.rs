@@ -5,19 +5,23 @@
 mod built;
 mod diagnosis;
 mod documentation;
+mod outline;
 mod part;
 mod sources;
 
 pub use built::{CargoBuild, keep_messages};
 pub use diagnosis::{Overview, diagnose};
+pub use outline::Outline;
 pub use part::nextest_filter;
 
 use std::path::PathBuf;
 
-use fewer_runners::cargo::Cargo;
+use anyhow::bail;
+use fewer_runners::cargo::{Cargo, nextest};
 
 use crate::build_directory::BuildDirectory;
 use crate::project::Project;
+use crate::settings::{FILE_NAME, RunnerSetting};
 
 /// How cargo is started for the project; `None` if it is no cargo project, or if there is a build of C or C++ and the
 /// user does not say that cargo's tests are meant.
@@ -30,6 +34,20 @@ pub fn cargo_of(project: &Project) -> Option<Cargo> {
         arguments: arguments.unwrap_or_else(|| vec!["--workspace".to_string()]),
         directory: project.root.clone(),
     })
+}
+
+/// How cargo is started, where nextest is to run the tests: as the settings say, else where it is installed.
+pub fn nextest_of(project: &Project, cargo: &Cargo) -> anyhow::Result<Option<Cargo>> {
+    let is_wanted = match project.settings.cargo.runner.unwrap_or_default() {
+        RunnerSetting::Auto => nextest::is_installed(),
+        RunnerSetting::Cargo => false,
+        RunnerSetting::Nextest if nextest::is_installed() => true,
+        RunnerSetting::Nextest => bail!(
+            "{FILE_NAME} says runner = \"nextest\", but cargo-nextest is neither in PATH nor among cargo's programs: install it \
+             (`cargo install cargo-nextest --locked`) or say runner = \"auto\""
+        ),
+    };
+    Ok(is_wanted.then(|| cargo.clone()))
 }
 
 /// What to say where cargo is not started because there is a build of C or C++, too.

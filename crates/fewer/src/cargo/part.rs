@@ -1,17 +1,19 @@
 //! A cargo build as a part of the state at hand: its graph, its tests, and what it takes to run them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fewer_core::{Decision, Digest, DigestBuilder, Domain, Plan, TestId, TestNode};
-use fewer_objects::libtest::{HARNESS_KIND, encode_harness};
-use fewer_objects::{Analysis, Given, HarnessTest, Target};
+use fewer_objects::libtest::{HARNESS_KIND, encode_harness, is_harness};
+use fewer_objects::scan::map_file;
+use fewer_objects::{Analysis, Given, HarnessTest, NamedDigest, Target};
 use fewer_runners::TestProgram;
-use fewer_runners::cargo::{ListedTest, TestTarget, list};
+use fewer_runners::cargo::{Cargo, ListedTest, Package, TestTarget, list, nextest};
 use rayon::prelude::*;
 
 use super::built::{CargoBuild, Harness};
 use super::documentation;
+use crate::circumstances::portable;
 use crate::data_files;
 use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::{LISTING_TIMEOUT, Starter, WHOLE_PROGRAM, given};
@@ -31,7 +33,7 @@ impl CargoBuild {
         let dependencies = self.dependencies();
         let analysis = {
             let _phase = session.timings.phase("link the graph");
-            Analysis::of_build(&self.directory, &self.tree, self.given(session, &dependencies))
+            Analysis::of_build(&self.directory, &self.tree, self.given(session))
         };
         session.go_on()?;
         let programs = self.programs();
@@ -45,28 +47,39 @@ impl CargoBuild {
         let mut manifest = Manifest::of_objects(&self.tree, analysis.surroundings(), &[]);
         let mut collected = Collected { notes: self.notes.clone(), ..Collected::default() };
         collected.notes.extend(analysis.notes().iter().cloned());
+        let whole = |target: &Target| analysis.program_test(target, WHOLE_PROGRAM, false);
+        let started = Started { built: &self, root: &session.project.root };
         for ((test, program), listing) in self.artifacts.tests.iter().zip(programs).zip(listings) {
             let Some(target) = analysis.targets().iter().find(|target| target.name == test.name) else {
                 collected.notes.push(format!("{}: the program is gone: build again", test.name));
                 continue;
             };
             match listing {
+                Ok(listed) if listed.is_empty() && !has_harness(test) => {
+                    let cause = "it has a main function of its own and lists no tests";
+                    collected.add_unlistable(whole(target), started.of(test, None), program, cause);
+                }
                 Ok(listed) => {
-                    let tests = self.harness_tests(test, &listed, &mut collected);
+                    let tests = self.harness_tests(test, &listed, &started, &mut collected);
                     let encoded = encode_harness(&tests);
                     manifest.keep(HARNESS_KIND, &test.name, Digest::of(LISTING, &encoded), encoded);
                     collected.add_listed(&analysis, target, &tests, &program);
                 }
-                Err(cause) => collected.add_unlistable(&analysis, target, program, &cause),
+                Err(cause) => {
+                    collected.add_unlistable(whole(target), started.of(test, None), program, &cause)
+                }
             }
         }
         for package in &self.packages {
-            if let Some((test, starter)) = documentation::test_of(&self.cargo, package) {
+            if let Some((test, starter)) = documentation::test_of(&self.cargo, package)
+                && !session.project.settings.exclude.is_match(&test.id.target)
+            {
                 collected.add(test, starter);
             }
         }
         let outdated = if has_built { None } else { outdated(session, &dependencies) };
-        Ok(self.finish(session, analysis, dependencies, collected, manifest, outdated))
+        let nextest = super::nextest_of(&session.project, &self.cargo)?;
+        Ok(self.finish(session, analysis, dependencies, collected, manifest, (outdated, nextest)))
     }
 
     fn finish(
@@ -76,7 +89,7 @@ impl CargoBuild {
         dependencies: Dependencies,
         collected: Collected,
         manifest: Manifest,
-        outdated: Option<Outdated>,
+        (outdated, nextest): (Option<Outdated>, Option<Cargo>),
     ) -> Part {
         let _phase = session.timings.phase("plan");
         let Collected { tests, starters, circumstances, mut notes } = collected;
@@ -95,6 +108,7 @@ impl CargoBuild {
             programs: Vec::new(),
             images: images.collect(),
             dependencies,
+            nextest,
         };
         Part {
             snapshot: snapshot(&graph, &fingerprints, &circumstances),
@@ -109,22 +123,42 @@ impl CargoBuild {
         }
     }
 
-    fn given(&self, session: &Session<'_>, dependencies: &Dependencies) -> Given {
+    fn given(&self, session: &Session<'_>) -> Given {
         let given = given(session, &self.directory);
-        let sources: BTreeSet<String> = dependencies
-            .objects()
-            .filter_map(|(_, files)| files)
-            .flatten()
+        let compiled = self.compiled_files();
+        let sources: BTreeSet<String> = compiled
+            .iter()
             .filter_map(|file| file.strip_prefix(&session.project.root).ok())
             .map(data_files::element_name)
             .collect();
+        // What is compiled counts as code; other Rust files may be what tests compile or read.
+        let mut files: Vec<NamedDigest> =
+            given.files.into_iter().filter(|file| !sources.contains(&file.name)).collect();
+        files.extend(self.script_outputs(&compiled));
         Given {
-            // What is compiled counts as code; other Rust files may be what tests compile or read.
-            files: given.files.into_iter().filter(|file| !sources.contains(&file.name)).collect(),
+            files,
             toolchain: Some(self.toolchain.clone()),
             harnesses: self.harnesses.keys().cloned().collect(),
+            unseen: self.unseen().cloned().collect(),
             ..given
         }
+    }
+
+    /// What build scripts of the workspace wrote and nobody compiled: tests find it by `OUT_DIR`.
+    fn script_outputs(&self, compiled: &BTreeSet<PathBuf>) -> Vec<NamedDigest> {
+        let made: Vec<&PathBuf> =
+            compiled.iter().filter(|path| path.iter().any(|part| part == "out")).collect();
+        let of_package = |package: &Package| {
+            let output = self.artifacts.script_output(package)?;
+            // Paths of another checkout that this one was copied from are the same from the package's directory on.
+            let shared = output.parent()?.parent()?;
+            let is_compiled = |path: &Path| {
+                let path = path.strip_prefix(shared).unwrap_or(path);
+                made.iter().any(|source| source.ends_with(path))
+            };
+            Some(data_files::below(output, &format!("{}/OUT_DIR", package.name), is_compiled))
+        };
+        self.packages.iter().filter_map(of_package).flatten().collect()
     }
 
     fn programs(&self) -> Vec<TestProgram> {
@@ -140,30 +174,26 @@ impl CargoBuild {
         &self,
         test: &TestTarget,
         listed: &[ListedTest],
+        started: &Started<'_>,
         collected: &mut Collected,
     ) -> Vec<HarnessTest> {
         let harness = self.harnesses.get(&test.name);
         if harness.is_none() && !listed.is_empty() {
             collected.notes.push(format!("{}: {NO_OBJECTS}", test.name));
         }
-        let version = self.package_of(test).map_or("", |package| package.version.as_str());
         listed
             .iter()
             .map(|listed| {
                 let id = TestId::new(&test.name, &listed.name);
-                let mut started = DigestBuilder::new(STARTED);
-                started.text(version);
                 let (function, cause) = match harness.map(|harness| harness.function(&listed.name)) {
                     None => (None, None),
-                    Some(Some((function, attributes))) => {
-                        started.digest(attributes);
-                        (Some(function), None)
-                    }
+                    Some(Some(function)) => (Some(function), None),
                     Some(None) => {
                         (None, Some("its descriptor is not in the objects of its program".to_string()))
                     }
                 };
-                collected.circumstances.insert(id, started.finish());
+                let (function, attributes) = function.unzip();
+                collected.circumstances.insert(id, started.of(test, attributes));
                 HarnessTest { name: listed.name.clone(), function, cause, is_ignored: listed.is_ignored }
             })
             .collect()
@@ -215,42 +245,41 @@ impl Collected {
     }
 
     /// A program with a harness of its own is one test.
-    fn add_unlistable(
-        &mut self,
-        analysis: &Analysis<'_>,
-        target: &Target,
-        program: TestProgram,
-        cause: &str,
-    ) {
-        self.notes.push(format!("{} counts as one test: {cause}", target.name));
-        let test = analysis.program_test(target, WHOLE_PROGRAM, false);
+    fn add_unlistable(&mut self, test: TestNode, started: Digest, program: TestProgram, cause: &str) {
+        self.notes.push(format!("{} counts as one test: {cause}", test.id.target));
+        self.circumstances.insert(test.id.clone(), started);
         self.add(test, Starter::Whole(program));
     }
 }
 
-/// The filter for `cargo nextest run -E`, of the tests that run. Documentation tests are not nextest's.
-pub fn nextest_filter(plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> String {
-    let mut by_target: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for test in plan.with(Decision::Run) {
-        match starters.get(&test.id) {
-            Some(Starter::Libtest(_)) => {
-                by_target.entry(&test.id.target).or_default().push(&test.id.name);
-            }
-            Some(Starter::GoogleTest { .. } | Starter::Whole(_) | Starter::Ctest(_)) | None => {}
-        }
-    }
-    let of_target = |(target, names): (&str, Vec<&str>)| {
-        let tests: Vec<String> = names.iter().map(|name| format!("test(={name})")).collect();
-        format!("(binary_id(={}) & ({}))", binary_id(target), tests.join(" | "))
-    };
-    let filters: Vec<String> = by_target.into_iter().map(of_target).collect();
-    let filter = if filters.is_empty() { "none()".to_string() } else { filters.join(" | ") };
-    format!("{filter}\n")
+/// How tests are started.
+struct Started<'a> {
+    built: &'a CargoBuild,
+    root: &'a Path,
 }
 
-/// What nextest calls a target. Example: `core::contract` for `core/contract`.
-fn binary_id(target: &str) -> String {
-    target.replacen('/', "::", 1)
+impl Started<'_> {
+    /// What a test finds in its environment, and its attributes.
+    fn of(&self, test: &TestTarget, attributes: Option<Digest>) -> Digest {
+        let mut digest = DigestBuilder::new(STARTED);
+        let package = self.built.package_of(test);
+        for (name, value) in package.into_iter().flat_map(|package| self.built.artifacts.variables(package)) {
+            digest.text(&name).text(&portable(self.root, &value));
+        }
+        digest.digest(attributes.unwrap_or_default()).finish()
+    }
+}
+
+/// A program that cannot be read tells nothing.
+pub fn has_harness(test: &TestTarget) -> bool {
+    map_file(&test.executable).is_ok_and(|program| is_harness(&program))
+}
+
+/// The filter for `cargo nextest run -E`, of the tests that run. Documentation tests are not nextest's.
+pub fn nextest_filter(plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> String {
+    let is_libtest = |id: &TestId| matches!(starters.get(id), Some(Starter::Libtest(_)));
+    let tests = plan.with(Decision::Run).map(|test| &test.id).filter(|id| is_libtest(id));
+    format!("{}\n", nextest::filter(tests))
 }
 
 fn outdated(session: &Session<'_>, dependencies: &Dependencies) -> Option<Outdated> {

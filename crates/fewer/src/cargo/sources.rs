@@ -38,6 +38,21 @@ impl CargoBuild {
         Dependencies::told(objects)
     }
 
+    /// The files that test programs and libraries are compiled from, whether or not their objects were kept.
+    pub fn compiled_files(&self) -> BTreeSet<PathBuf> {
+        let tests = self.artifacts.tests.iter().map(|test| &test.executable);
+        tests.chain(&self.artifacts.libraries).filter_map(|product| self.sources(product)).flatten().collect()
+    }
+
+    /// The test programs without objects that a file is compiled into.
+    pub fn unseen_made_from(&self, file: &Path) -> Vec<String> {
+        let is_made = |name: &&String| {
+            let test = self.artifacts.tests.iter().find(|test| test.name == **name);
+            test.and_then(|test| self.sources(&test.executable)).is_some_and(|files| files.contains(file))
+        };
+        self.unseen().filter(is_made).cloned().collect()
+    }
+
     fn unit(&self, product: &Path) -> Unit {
         let written = fs::metadata(product).and_then(|metadata| metadata.modified());
         Unit { made: written.ok(), files: self.sources(product) }

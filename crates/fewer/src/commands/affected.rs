@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use fewer_console::{Console, ExitCode};
-use fewer_core::{ElementId, Graph};
+use fewer_core::{ElementId, Graph, TestId};
 use fewer_objects::Analysis;
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
-use super::affected_java;
+use super::{affected_cargo, affected_java};
 use crate::affected_elements::{exactly, named, tests_reaching};
 use crate::build_directory::BuildDirectory;
+use crate::cargo::cargo_of;
 use crate::cli::{AffectedFormat, AffectedOptions, Global};
 use crate::data_files;
 use crate::dependencies::Dependencies;
@@ -34,6 +35,9 @@ pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) ->
              C++, or git knows no Java file"
         );
     }
+    if let Some(cargo) = cargo_of(&session.project) {
+        return affected_cargo::execute(&session, cargo, options);
+    }
     let inputs = inputs(&session, options)?;
     let directory = BuildDirectory::find(&session.project)?;
     let (tree, mut notes) = scan(&session, &directory.path)?;
@@ -50,27 +54,38 @@ pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) ->
     let Examined { analysis, tests, .. } = examined;
     let (graph, _) = analysis.into_graph(tests);
     let tests = tests_reaching(&graph, &elements);
+    drop(_phase);
+    tell(&session, options, traced, &tests, notes)
+}
+
+/// Prints the answer.
+pub fn tell(
+    session: &Session<'_>,
+    options: &AffectedOptions,
+    traced: Vec<Traced>,
+    tests: &[TestId],
+    mut notes: Vec<String>,
+) -> anyhow::Result<ExitCode> {
     let views: Vec<InputView> = traced.into_iter().map(|traced| traced.view).collect();
     for view in views.iter().filter(|view| view.kind == InputKind::Unknown) {
         notes.push(format!("{}: no object depends on it", view.input));
     }
-    notes.iter().for_each(|note| console.note(note));
-    console.data(&match options.format {
+    notes.iter().for_each(|note| session.console.note(note));
+    session.console.data(&match options.format {
         AffectedFormat::List => tests.iter().map(|id| format!("{id}\n")).collect(),
-        AffectedFormat::Json => affected_json(&AffectedView { inputs: &views, tests: &tests, notes: &notes }),
+        AffectedFormat::Json => affected_json(&AffectedView { inputs: &views, tests, notes: &notes }),
     })?;
-    drop(_phase);
     session.finish();
     Ok(ExitCode::Green)
 }
 
 /// What the user asked about: as written, and as a path.
-struct Input {
-    text: String,
-    path: PathBuf,
+pub struct Input {
+    pub text: String,
+    pub path: PathBuf,
 }
 
-fn inputs(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Vec<Input>> {
+pub fn inputs(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Vec<Input>> {
     let start = start_directory()?;
     let mut inputs: Vec<Input> =
         options.paths.iter().map(|text| Input { text: text.clone(), path: start.join(text) }).collect();
@@ -92,9 +107,9 @@ fn inputs(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Ve
 }
 
 /// An input with the elements that stand for it.
-struct Traced {
-    view: InputView,
-    elements: Vec<ElementId>,
+pub struct Traced {
+    pub view: InputView,
+    pub elements: Vec<ElementId>,
 }
 
 /// A source file first, then a file that tests read, then the name of an element.
@@ -137,7 +152,7 @@ fn own_elements(analysis: &Analysis<'_>, objects: &[String]) -> Vec<ElementId> {
     if named.is_empty() { elements } else { named }
 }
 
-fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<ElementId> {
+pub fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<ElementId> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match path.strip_prefix(&session.project.root) {
         Ok(below) => exactly(graph, &data_files::element_name(below)),
@@ -145,7 +160,7 @@ fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<Eleme
     }
 }
 
-fn traced(input: &Input, kind: InputKind, objects: Vec<String>, elements: Vec<ElementId>) -> Traced {
+pub fn traced(input: &Input, kind: InputKind, objects: Vec<String>, elements: Vec<ElementId>) -> Traced {
     let view = InputView { input: input.text.clone(), kind, objects, elements: elements.len() };
     Traced { view, elements }
 }

@@ -123,8 +123,8 @@ fn text(report: &Report) -> String {
     if let Some(cargo) = &report.cargo {
         let _ = writeln!(
             text,
-            "cargo: {} test programs, {} libraries, {} tests",
-            cargo.test_programs, cargo.libraries, cargo.tests
+            "cargo: {} test programs, {} libraries, {} tests, run by {}",
+            cargo.test_programs, cargo.libraries, cargo.tests, cargo.runner
         );
     }
     for finding in &report.findings {

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use fewer_console::{Console, ExitCode};
+use fewer_runners::cargo::Cargo;
 
 use crate::build_directory::BuildDirectory;
+use crate::cargo::{Outline, cargo_of};
 use crate::cli::{Global, InitOptions};
 use crate::diagnosis::{compile_flags, findings};
 use crate::examination::{examine, scan};
@@ -24,11 +26,13 @@ enum BuildSystem {
     Make,
     Maven,
     Gradle,
+    Cargo,
     Unknown,
 }
 
 impl BuildSystem {
-    fn detect(root: &Path) -> BuildSystem {
+    /// `is_cargo` where cargo's tests are the ones that `fewer run` would run.
+    fn detect(root: &Path, is_cargo: bool) -> BuildSystem {
         let has = |name: &str| root.join(name).exists();
         if has("pom.xml") {
             BuildSystem::Maven
@@ -37,6 +41,8 @@ impl BuildSystem {
             .any(has)
         {
             BuildSystem::Gradle
+        } else if is_cargo {
+            BuildSystem::Cargo
         } else if has("CMakeLists.txt") {
             BuildSystem::CMake
         } else if has("configure.ac") || has("Makefile.am") {
@@ -55,6 +61,7 @@ impl BuildSystem {
             BuildSystem::Make => "Make",
             BuildSystem::Maven => "Maven",
             BuildSystem::Gradle => "Gradle",
+            BuildSystem::Cargo => "cargo",
             BuildSystem::Unknown => "unknown",
         }
     }
@@ -66,13 +73,14 @@ impl BuildSystem {
             BuildSystem::AutoMake | BuildSystem::Make | BuildSystem::Unknown => "make".to_string(),
             BuildSystem::Maven => "mvn -q test-compile".to_string(),
             BuildSystem::Gradle => "gradle -q testClasses".to_string(),
+            BuildSystem::Cargo => "scripts/generate-code".to_string(),
         }
     }
 
     /// Whether fewer itself knows how to build, so that nothing needs to be set.
     fn builds_itself(self) -> bool {
         match self {
-            BuildSystem::Maven | BuildSystem::Gradle => true,
+            BuildSystem::Maven | BuildSystem::Gradle | BuildSystem::Cargo => true,
             BuildSystem::CMake | BuildSystem::AutoMake | BuildSystem::Make | BuildSystem::Unknown => false,
         }
     }
@@ -86,7 +94,8 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
     }
     let settings = Settings::read(Path::new("/nonexistent"))?;
     let project = Project { root: root.clone(), settings, work_tree: None };
-    let system = BuildSystem::detect(&root);
+    let cargo = cargo_of(&project);
+    let system = BuildSystem::detect(&root, cargo.is_some());
     let directory = BuildDirectory::find(&project).ok();
     let shown = directory.as_ref().map(|directory| project.shown(&directory.path));
     fs::write(&path, document(system, shown.as_deref()))
@@ -98,12 +107,13 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
             console.say(&format!("compiler: {compiler}"));
         }
     }
-    match directory {
-        Some(directory) => advise_from_build(global, console, &directory)?,
-        None if system.builds_itself() => {
+    match (directory, cargo) {
+        (_, Some(cargo)) if system == BuildSystem::Cargo => say_outline(console, &cargo)?,
+        (Some(directory), _) => advise_from_build(global, console, &directory)?,
+        (None, _) if system.builds_itself() => {
             console.say("tests are compiled and run by the build tool, with its build files as they are");
         }
-        None => {
+        (None, _) => {
             console.say("nothing is built yet. For the most precise selection compile with:");
             for fix in compile_flags(FLAGS) {
                 console.say(&format!("  {}: {}", fix.place, fix.change));
@@ -112,6 +122,23 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
     }
     console.say(&format!("wrote {}; next: `fewer run`", path.display()));
     Ok(ExitCode::Green)
+}
+
+/// What cargo says of the project, and what that means for selection.
+fn say_outline(console: &Console, cargo: &Cargo) -> anyhow::Result<()> {
+    let outline = Outline::read(cargo)?;
+    console.say(&format!("compiler: {}", outline.compiler));
+    console.say(&format!("packages: {}", outline.packages.join(", ")));
+    console.say(&format!("test programs: {}", outline.test_targets));
+    console.say(if outline.has_nextest {
+        "tests are built by cargo and run by nextest, which is installed, with the project's configuration of it"
+    } else {
+        "tests are built by cargo and run one by one; where cargo-nextest is installed, it runs them"
+    });
+    if let Some(why) = outline.keeps_no_objects {
+        console.say(&format!("to mend: rustc keeps no objects of test programs, because {why}: any change of such a program selects all its tests"));
+    }
+    Ok(())
 }
 
 const FLAGS: &str = "-ffunction-sections -fdata-sections -fmerge-constants -ffile-prefix-map=SOURCE=.";
@@ -156,20 +183,24 @@ fn document(system: BuildSystem, directory: Option<&str>) -> String {
     let _ = writeln!(text, "# build = {{ command = \"...\", directory = \"...\" }} runs it elsewhere.");
     let set = if system == BuildSystem::Unknown || system.builds_itself() { "# " } else { "" };
     let _ = writeln!(text, "{set}build = {command:?}\n");
+    if system == BuildSystem::Cargo {
+        return text + TESTS + CARGO + INPUTS;
+    }
     let _ = writeln!(text, "# Where the build leaves objects and programs.");
     let set = if directory.is_none() { "# " } else { "" };
     let _ = writeln!(text, "{set}build-directory = {shown:?}\n");
-    text.push_str(REST);
-    text
+    text + PROGRAMS + TESTS + JAVA + INPUTS
 }
 
-const REST: &str = r#"# The configuration of multi-configuration CMake generators.
+const PROGRAMS: &str = r#"# The configuration of multi-configuration CMake generators.
 # configuration = "Debug"
 
 # Where GoogleTest programs run. Without it: as CTest says, else where `make check` would run them.
 # working-directory = "."
 
-# How many test processes run at a time (default: one per core), and how long one test may take.
+"#;
+
+const TESTS: &str = r#"# How many test processes run at a time (default: one per core), and how long one test may take.
 # jobs = 4
 # test-timeout = "5m"
 
@@ -179,10 +210,20 @@ const REST: &str = r#"# The configuration of multi-configuration CMake generator
 # A test that failed within this many recorded states runs again.
 # failure-memory = 10
 
-# Programs that are never started, by path below the build directory.
+# Test programs that are never started: by path below the build directory, or as cargo's tests are called.
 # exclude = ["tools/*"]
 
-[java]
+"#;
+
+const CARGO: &str = r#"[cargo]
+# Given to every `cargo test`.
+# arguments = ["--workspace", "--all-features"]
+# What runs the tests: "nextest", "cargo" (each test in a process of its own), or "auto": nextest where it is installed.
+# runner = "auto"
+
+"#;
+
+const JAVA: &str = r#"[java]
 # Found by pom.xml, build.gradle or settings.gradle: "maven", "gradle", "console" (a plain class path), or "none".
 # tool = "maven"
 # command = "mvn"
@@ -191,7 +232,9 @@ const REST: &str = r#"# The configuration of multi-configuration CMake generator
 # level = "class"
 # dependencies = "full"
 
-[environment]
+"#;
+
+const INPUTS: &str = r#"[environment]
 # Variables that tests depend on: a new value runs all tests.
 # variables = ["TZ", "DATABASE_URL"]
 
@@ -212,6 +255,7 @@ mod tests {
             BuildSystem::Make,
             BuildSystem::Maven,
             BuildSystem::Gradle,
+            BuildSystem::Cargo,
             BuildSystem::Unknown,
         ] {
             let directory = tempfile::tempdir().unwrap();
@@ -219,22 +263,28 @@ mod tests {
             let settings = Settings::read(directory.path()).unwrap();
             let is_set = system != BuildSystem::Unknown && !system.builds_itself();
             assert_eq!(settings.build.is_some(), is_set);
-            assert_eq!(settings.build_directory.as_deref(), Some(Path::new("out")));
+            let built = (system != BuildSystem::Cargo).then_some(Path::new("out"));
+            assert_eq!(settings.build_directory.as_deref(), built);
         }
     }
 
     #[test]
     fn every_comment_with_a_key_is_a_valid_setting() {
-        let all: String = document(BuildSystem::CMake, Some("build"))
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(key) if key.contains(" = ") && !key.contains("...") => format!("{key}\n"),
-                Some(_) | None => format!("{line}\n"),
-            })
-            .collect();
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join(FILE_NAME), all).unwrap();
-        let settings = Settings::read(directory.path()).unwrap();
-        assert!(settings.data_files.is_some() && settings.variables.len() == 2 && settings.jobs.is_some());
+        for system in [BuildSystem::CMake, BuildSystem::Cargo] {
+            let all: String = document(system, Some("build"))
+                .lines()
+                .map(|line| match line.strip_prefix("# ") {
+                    Some(key) if key.contains(" = ") && !key.contains("...") => format!("{key}\n"),
+                    Some(_) | None => format!("{line}\n"),
+                })
+                .collect();
+            let directory = tempfile::tempdir().unwrap();
+            fs::write(directory.path().join(FILE_NAME), all).unwrap();
+            let settings = Settings::read(directory.path()).unwrap();
+            assert!(
+                settings.data_files.is_some() && settings.variables.len() == 2 && settings.jobs.is_some()
+            );
+            assert_eq!(settings.cargo.runner.is_some(), system == BuildSystem::Cargo);
+        }
     }
 }

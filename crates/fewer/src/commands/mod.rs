@@ -1,6 +1,7 @@
 //! The commands, one file each: options in, exit code out.
 
 pub mod affected;
+mod affected_cargo;
 mod affected_java;
 pub mod doctor;
 pub mod gc;

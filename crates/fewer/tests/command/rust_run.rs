@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::workshop::{Ended, Project, lines};
 
 /// What a project of its own must not take over from the one that these tests belong to.
-const OWN: [(&str, &str); 2] = [("CARGO_TARGET_DIR", "target"), ("CARGO_INCREMENTAL", "1")];
+pub const OWN: [(&str, &str); 2] = [("CARGO_TARGET_DIR", "target"), ("CARGO_INCREMENTAL", "1")];
 
 const WORKSPACE: &str = "[workspace]\nmembers = [\"shapes\"]\nresolver = \"3\"\n";
 const PACKAGE: &str = "[package]\nname = \"shapes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
@@ -139,27 +139,27 @@ fn workspace() -> Project {
     })
 }
 
-fn fewer(project: &Project, arguments: &[&str]) -> Ended {
+pub fn fewer(project: &Project, arguments: &[&str]) -> Ended {
     project.fewer_with(&OWN, arguments)
 }
 
 #[track_caller]
-fn selected(project: &Project) -> Vec<String> {
+pub fn selected(project: &Project) -> Vec<String> {
     sorted(lines(&fewer(project, &["select"]).expect(0)))
 }
 
-fn sorted(mut tests: Vec<String>) -> Vec<String> {
+pub fn sorted(mut tests: Vec<String>) -> Vec<String> {
     tests.sort();
     tests
 }
 
-fn ran(document: Value) -> Vec<String> {
+pub fn ran(document: Value) -> Vec<String> {
     let tests = document["tests"].as_array().unwrap().clone();
     let ran = tests.into_iter().filter(|test| test["decision"] == "run");
     sorted(ran.map(|test| test["id"].as_str().unwrap().to_string()).collect())
 }
 
-fn verdict(document: &Value, id: &str) -> String {
+pub fn verdict(document: &Value, id: &str) -> String {
     let tests = document["tests"].as_array().unwrap();
     let test = tests.iter().find(|test| test["id"] == id).unwrap();
     test["outcome"].as_str().unwrap().to_string()
@@ -204,7 +204,8 @@ fn a_broken_function_fails_its_test_and_why_names_it() {
     let project = workspace();
     project.edit("shapes/src/area.rs", "* 3.0", "* 0.3");
     let why = fewer(&project, &["why", "circles_have_areas"]).expect(0);
-    assert!(why.contains("Circle") && why.contains("area"), "{why}");
+    assert!(why.contains("runs: <shapes::area::Circle as shapes::area::Shape>::area changed"), "{why}");
+    assert!(why.contains("-> whole::circles_have_areas\n"), "{why}");
     let document = fewer(&project, &["run", "--format", "json"]).json(1);
     assert_eq!(verdict(&document, "shapes/whole::circles_have_areas"), "failed");
 }

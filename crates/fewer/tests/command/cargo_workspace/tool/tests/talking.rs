@@ -1,0 +1,5 @@
+//! The same, but it prints something.
+
+fn main() {
+    println!("the volume is {}", engine::volume());
+}
