@@ -83,9 +83,9 @@ pub struct ImageSummary {
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
     let begin = |count| (count, Vec::with_capacity(count), false);
-    let read = ElfFile::parse_image(bytes, begin, |(_, symbols, has_runner), symbol| {
+    let read = ElfFile::parse_image(bytes, begin, |sections, (_, symbols, has_runner), symbol| {
         *has_runner |= symbol.name == TEST_RUNNER;
-        symbols.extend(image_symbol(&symbol));
+        symbols.extend(image_symbol(sections, &symbol));
     });
     match read {
         Ok((file, (count, symbols, has_runner))) => {
@@ -109,15 +109,13 @@ fn read_facts(file: &ElfFile<'_>) -> ImageSummary {
 }
 
 /// A symbol that has a size and is neither a compiler's counter nor made up by the linker.
-fn image_symbol(symbol: &Symbol<'_>) -> Option<ImageSymbol> {
-    let Place::Section(_) = symbol.place else { return None };
+fn image_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>) -> Option<ImageSymbol> {
+    let Place::Section(section) = symbol.place else { return None };
     let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
     let is_local = symbol.binding == Binding::Local;
     // What is not loaded is nothing that runs. Example: clang's tables of which lines belong to which counter.
-    if !sections[section].is_alloc() {
-        return;
-    }
-    if !sized || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
+    let is_loaded = sections.get(section).is_some_and(Section::is_alloc);
+    if !sized || !is_loaded || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
         return None;
     }
     Some(ImageSymbol {

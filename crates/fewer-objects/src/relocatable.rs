@@ -179,12 +179,12 @@ impl<'d> ElfFile<'d> {
     pub fn parse_image<T>(
         bytes: &'d [u8],
         begin: impl FnOnce(usize) -> T,
-        mut take: impl FnMut(&mut T, Symbol<'d>),
+        mut take: impl FnMut(&[Section<'d>], &mut T, Symbol<'d>),
     ) -> Result<(ElfFile<'d>, T), ElfError> {
         let (machine, table) = ElfFile::tables(bytes)?;
         let sections = read_sections(&table, bytes);
         let mut taken = begin(table.symbols(LE, bytes, elf::SHT_SYMTAB)?.len());
-        for_each_symbol(&table, bytes, |symbol| take(&mut taken, symbol))?;
+        for_each_symbol(&table, bytes, |symbol| take(&sections, &mut taken, symbol))?;
         Ok((ElfFile::without_symbols(machine, sections), taken))
     }
 
