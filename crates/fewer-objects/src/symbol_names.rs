@@ -299,7 +299,7 @@ mod tests {
     fn names_of_rust_are_told_from_those_of_cpp() {
         for (symbol, name) in [
             (
-                "_ZN69_$LT$tool..rules..Double$u20$as$u20$engine..Rule$GT$5apply17h867fd0d37158d515E",
+                "_ZN52_$LT$tool..rules..Double$u20$as$u20$engine..Rule$GT$5apply17h867fd0d37158d515E",
                 "<tool::rules::Double as engine::Rule>::apply",
             ),
             (
