@@ -1,16 +1,16 @@
 //! What is missing in a build or makes selection coarser than it could be, told from what was read. Each finding
 //! comes with the change that mends it, per build system.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use fewer_objects::BuildTree;
 use fewer_objects::scan::Scanned;
-use fewer_objects::summary::{NO_ELEMENT, ObjectSummary, Traits};
+use fewer_objects::summary::ObjectSummary;
 use serde::Serialize;
 
 use crate::embedded_paths::objects_with_path;
 use crate::examination::Examined;
+use crate::precision::{is_coarse, is_opaque};
 
 /// How many examples a finding names.
 const EXAMPLES: usize = 3;
@@ -157,7 +157,7 @@ fn unreadable(tree: &BuildTree) -> Option<Finding> {
     let opaque: Vec<String> = tree
         .objects
         .iter()
-        .filter(|object| object.summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE)))
+        .filter(|object| is_opaque(object))
         .map(|object| format!("{}: {}", object.name, object.summary.notes.join("; ")))
         .collect();
     (!opaque.is_empty()).then(|| Finding {
@@ -205,33 +205,6 @@ fn sections(tree: &BuildTree) -> Option<Finding> {
         examples: examples(coarse.into_iter()),
         fix: compile_flags("-ffunction-sections -fdata-sections"),
     })
-}
-
-/// Whether one section holds several named things. Constructors come in variants under several names, and a
-/// function shares its section with the thunks that lead to it.
-fn is_coarse(object: &Scanned<ObjectSummary>) -> bool {
-    let summary = &object.summary;
-    let mut names: BTreeMap<u32, BTreeSet<Vec<u8>>> = BTreeMap::new();
-    for symbol in summary.symbols.iter().filter(|symbol| symbol.element != NO_ELEMENT && symbol.size > 0) {
-        let name = summary.name(symbol.name);
-        let is_thunk = [&b"_ZTh"[..], b"_ZTv", b"_ZTc"].iter().any(|thunk| name.starts_with(thunk));
-        if !name.starts_with(b".L") && !is_thunk {
-            names.entry(symbol.element).or_default().insert(without_variant(name));
-        }
-    }
-    names.values().any(|names| names.len() > 1)
-}
-
-/// `C1`, `C2`, `D0`..., and `CI1`, `CI2` for inherited constructors, with the number masked.
-fn without_variant(name: &[u8]) -> Vec<u8> {
-    let mut name = name.to_vec();
-    for at in 1..name.len() {
-        let is_variant = matches!(name[at - 1], b'C' | b'D') || name[..at].ends_with(b"CI");
-        if is_variant && name[at].is_ascii_digit() {
-            name[at] = b'_';
-        }
-    }
-    name
 }
 
 /// At -O0 g++ puts all string literals of a file into one section.

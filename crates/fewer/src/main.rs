@@ -21,6 +21,7 @@ mod java;
 mod lab;
 mod names;
 mod part;
+mod precision;
 mod project;
 mod provenance;
 mod ranking;

@@ -13,6 +13,7 @@ use crate::cli::{Format, FormatOptions, Global};
 use crate::diagnosis::{Finding, Fix, Severity, findings};
 use crate::examination::{examine, scan};
 use crate::java;
+use crate::precision::{Levels, build_system};
 use crate::session::Session;
 
 /// What was looked at, and what was found.
@@ -22,6 +23,11 @@ struct Report {
     objects: usize,
     programs: usize,
     googletest_programs: usize,
+    /// How finely the objects are read.
+    levels: Levels,
+    /// In whose words people need the fixes; all of them are in the document.
+    #[serde(skip)]
+    build_system: Option<&'static str>,
     /// Of Java, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     java: Option<java::Overview>,
@@ -85,6 +91,8 @@ fn of_objects(session: &Session<'_>, directory: &BuildDirectory) -> anyhow::Resu
         objects: tree.objects.len(),
         programs: targets.len(),
         googletest_programs: targets.iter().filter(|target| target.has_googletest).count(),
+        levels: Levels::of(&tree),
+        build_system: build_system(&session.project.root, &directory.path),
         java: None,
         cargo: None,
         tests: examined.tests.len(),
@@ -112,6 +120,7 @@ fn text(report: &Report) -> String {
             "{}: {} objects, {} programs ({} with GoogleTest), {} tests",
             report.build_directory, report.objects, report.programs, report.googletest_programs, report.tests
         );
+        let _ = writeln!(text, "objects are read: {}", report.levels.line());
     }
     if let Some(java) = &report.java {
         let _ = writeln!(
@@ -137,7 +146,9 @@ fn text(report: &Report) -> String {
         for example in &finding.examples {
             let _ = writeln!(text, "  - {example}");
         }
-        for fix in &finding.fix {
+        let is_known = |fix: &&Fix| Some(fix.place) == report.build_system;
+        let is_told = |fix: &&Fix| is_known(fix) || !finding.fix.iter().any(|fix| is_known(&fix));
+        for fix in finding.fix.iter().filter(is_told) {
             let place = if fix.place == "any" { "fix".to_string() } else { format!("fix in {}", fix.place) };
             let _ = writeln!(text, "  {place}: {}", fix.change);
         }

@@ -92,8 +92,7 @@ fn cmake_with_makefiles() {
     assert!(!affected.contains(&"unit::Twice.Mode".to_string()), "{affected:?}");
 }
 
-#[test]
-fn automake_in_the_source_tree() {
+fn automake_project() -> Project {
     let project = Project::empty();
     project.write(
         "configure.ac",
@@ -108,6 +107,12 @@ fn automake_in_the_source_tree() {
     );
     project.write("src/twice.cpp", LIBRARY);
     project.write("tests/unit.cpp", TEST);
+    project
+}
+
+#[test]
+fn automake_in_the_source_tree() {
+    let project = automake_project();
     project.command("autoreconf", &["--install"]);
     project.command("./configure", &["-q"]);
     project.write("fewer.toml", "build = \"make -s\"\n");
@@ -118,4 +123,33 @@ fn automake_in_the_source_tree() {
     project.edit("src/twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
     assert_eq!(project.selected(), ["unit::Twice.OfTwo"]);
     assert_eq!(lines(&project.fewer(&["affected", "src/twice.cpp"]).expect(0)), ["unit::Twice.OfTwo"]);
+}
+
+#[test]
+fn the_doctor_speaks_of_flags_in_the_words_of_cmake() {
+    let project = cmake_project();
+    project.edit("CMakeLists.txt", "-ffunction-sections -fdata-sections -fmerge-constants", "-O0");
+    project.command("cmake", &["-G", "Ninja", "-S", ".", "-B", "build"]);
+    project.command("cmake", &["--build", "build"]);
+    let report = project.fewer(&["doctor"]).expect(0);
+    assert!(
+        report.contains("fix in CMake: add_compile_options(-ffunction-sections -fdata-sections)"),
+        "{report}"
+    );
+    assert!(!report.contains("CXXFLAGS"), "{report}");
+}
+
+#[test]
+fn the_doctor_speaks_of_flags_in_the_words_of_automake() {
+    let project = automake_project();
+    project.edit("Makefile.am", "-ffunction-sections -fdata-sections -fmerge-constants", "");
+    project.command("autoreconf", &["--install"]);
+    project.command("./configure", &["-q"]);
+    project.command("make", &["-s"]);
+    let report = project.fewer(&["doctor"]).expect(0);
+    assert!(
+        report.contains("fix in AutoMake: AM_CXXFLAGS += -ffunction-sections -fdata-sections\n"),
+        "{report}"
+    );
+    assert!(!report.contains("add_compile_options") && !report.contains("fix in Make:"), "{report}");
 }
