@@ -1,5 +1,6 @@
 //! The reader of LLVM bitcode against LLVM's own tools that read the same files and do as little as they can:
 //! `llvm-dis` and `opt` with a pass that does nothing. What is read is the generated project, compiled by clang.
+//! Beside it how many tests of the example are selected by machine code and by bitcode, read in each way.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -9,10 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use fewer_core::{DigestBuilder, Domain};
+use fewer_objects::VirtualCalls;
 use fewer_objects::bitcode::read_bitcode;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::user_cache;
+use crate::example::Example;
+use crate::flags::{CLANG_BITCODE, CLANG_SECTIONS, share};
 use crate::generate::{Parameters, Project};
 use crate::measure::{self, Spread};
 use crate::report::{Report, Unit};
@@ -68,6 +72,28 @@ pub fn measure(repeats: u16, itself: impl Fn() -> Result<Command>, report: &mut 
             let ratio = Spread::of_paired_ratios(&own, times);
             report.add(&format!("reading bitcode / {tool}, {name}"), Unit::Ratio, ratio, Some(0.2));
         }
+    }
+    measure_precision(&directory.join("precision"), report)
+}
+
+/// The mean share of the example's tests that are selected.
+fn measure_precision(directory: &Path, report: &mut Report) -> Result<()> {
+    const READINGS: [(VirtualCalls, &str); 3] = [
+        (VirtualCalls::Slot, "bitcode by slot"),
+        (VirtualCalls::Hierarchy, "bitcode by hierarchy"),
+        (VirtualCalls::Any, "bitcode, any entry"),
+    ];
+    eprintln!("building the example's history and mutants for machine code and for bitcode");
+    let names = ["machine code"].into_iter().chain(READINGS.map(|(_, name)| name));
+    let shares = |shares: fn(&Example, &[VirtualCalls]) -> Result<Vec<f64>>| -> Result<Vec<f64>> {
+        let mut all = shares(&Example::open(directory, CLANG_SECTIONS)?, &[VirtualCalls::default()])?;
+        all.extend(shares(&Example::open(directory, CLANG_BITCODE)?, &READINGS.map(|(reading, _)| reading))?);
+        Ok(all)
+    };
+    let (mutants, history) = (shares(Example::mutant_shares)?, shares(Example::history_shares)?);
+    for ((name, mutants), history) in names.zip(mutants).zip(history) {
+        share(report, &format!("selected, history, {name}"), history);
+        share(report, &format!("selected, mutants, {name}"), mutants);
     }
     Ok(())
 }

@@ -2,9 +2,12 @@
 
 pub mod analysis;
 pub mod bitcode;
+pub mod builder;
 pub mod cache;
 pub mod edit;
+pub mod example;
 pub mod fingerprints;
+pub mod flags;
 pub mod generate;
 pub mod history;
 pub mod java;
@@ -14,3 +17,9 @@ pub mod random;
 pub mod reduction;
 pub mod report;
 pub mod simulate;
+
+// The mutants of the mutation gate.
+#[path = "../../crates/fewer-objects/tests/mutation/mutants.rs"]
+mod mutants;
+#[path = "../../crates/fewer-objects/tests/mutation/tokens.rs"]
+mod tokens;

@@ -13,6 +13,7 @@ use fewer_bench::bitcode;
 use fewer_bench::cache::Built;
 use fewer_bench::edit::Edit;
 use fewer_bench::fingerprints::{self, Samples, Shape};
+use fewer_bench::flags;
 use fewer_bench::generate::{DEVELOPER_FLAGS, Parameters, Project};
 use fewer_bench::history::{self, Loaded, Redone, Repository};
 use fewer_bench::java;
@@ -75,8 +76,10 @@ enum Part {
     Reduction,
     /// Reading class files against jdeps, and sources against javac.
     Java,
-    /// Reading bitcode against llvm-dis and opt.
+    /// Reading bitcode against llvm-dis and opt, and how many tests it selects.
     Bitcode,
+    /// What flags of the compiler bring and cost; only when asked for.
+    Flags,
     /// Simulating on large generated histories, against DuckDB; only when asked for, as it takes 20 GB of disk.
     Simulate,
 }
@@ -181,6 +184,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if wants(Part::Bitcode) {
         bitcode::measure(arguments.repeats, itself, &mut report)?;
+    }
+    if wants(Part::Flags) {
+        flags::measure(arguments.repeats, &mut report)?;
     }
     if wants(Part::Simulate) {
         simulate::measure(arguments.repeats, &mut report)?;
