@@ -17,6 +17,7 @@ const ROWS: u64 = 20_000_000;
 /// The same project, whose history is ten times as long.
 const MORE_ROWS: u64 = 200_000_000;
 const TARGETS: u64 = 50_000;
+const ROWS_PER_DAY: u64 = ROWS / 30;
 const DUCKDB: &str = "duckdb==1.4.1";
 const SQL: &str = include_str!("simulate.py");
 /// The same question for both.
@@ -133,9 +134,9 @@ fn generated(lab: &Path, place: &Path, rows: u64) -> Result<PathBuf> {
     let history = place.join(format!("history-{rows}"));
     if !history.exists() {
         eprintln!("generating {rows} rows");
-        let (rows, targets) = (rows.to_string(), TARGETS.to_string());
+        let [days, rows, targets] = [rows / ROWS_PER_DAY, rows, TARGETS].map(|number| number.to_string());
         let mut generate = Command::new(lab);
-        generate.args(["generate", "--quiet", "--rows", &rows, "--targets", &targets, "-o"]);
+        generate.args(["generate", "--quiet", "--rows", &rows, "--days", &days, "--targets", &targets, "-o"]);
         measure::child(generate.arg(&history))?;
     }
     Ok(history)
