@@ -203,7 +203,7 @@ fn sections(tree: &BuildTree) -> Option<Finding> {
         what: format!("{} of {} objects keep several functions or variables in one section", coarse.len(), tree.objects.len()),
         why: "a change to one function then counts as a change to all in its section: more tests run than need to. \
               Measured by g++ -O0 on the bundled example: 84 % of the tests selected per commit without sections, 73 % with \
-              them, 4 % with -fmerge-constants too; 7 to 13 % more disk, no measurable build time",
+              them, 4 % with -fmerge-constants too; 7 to 13 % more disk, build time within the noise",
         examples: examples(coarse.into_iter()),
         fix: compile_flags("-ffunction-sections -fdata-sections"),
     })
@@ -229,8 +229,8 @@ fn merged_constants(tree: &BuildTree) -> Option<Finding> {
         id: "merge-constants",
         what: format!("{} keep all their string literals in one section", count(objects.len(), "object")),
         why: "a changed string then counts as a change to every function of the file that uses one (g++ at -O0). Measured on \
-              the bundled example: 73 % of the tests selected per commit without the flag, 4 % with it; 1 % more disk, no \
-              measurable build time",
+              the bundled example: 73 % of the tests selected per commit without the flag, 4 % with it; 1 % more disk, \
+              build time within the noise",
         examples: examples(objects.into_iter()),
         fix: compile_flags("-fmerge-constants"),
     })
