@@ -67,7 +67,7 @@ pub struct Examined<'t> {
 /// Reads the build directory.
 pub fn scan(session: &Session<'_>, build_directory: &Path) -> anyhow::Result<(BuildTree, Vec<String>)> {
     let _phase = session.timings.phase("read objects");
-    let cache = Arc::new(StoredSummaries::new(session.shared_store()));
+    let cache = Arc::new(StoredSummaries::open(&session.project.store_directory()));
     let tree = fewer_objects::scan_again(build_directory, cache.clone())?;
     let note = cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
     Ok((tree, note.into_iter().collect()))

@@ -1,7 +1,7 @@
 //! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
 //! raises.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use anyhow::Context;
 use fewer_console::{Console, Interrupted};
@@ -18,7 +18,7 @@ pub struct Session<'c> {
     pub console: &'c Console,
     pub timings: Timings,
     pub cancel: Cancel,
-    store: Arc<Mutex<Store>>,
+    store: Mutex<Store>,
     shows_timings: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'c> Session<'c> {
             let _phase = timings.phase("open the records");
             Store::open(&project.store_directory())?
         };
-        let store = Arc::new(Mutex::new(store));
+        let store = Mutex::new(store);
         let shows_timings = global.timings;
         Ok(Session { project, console, timings, cancel: Cancel::new(), store, shows_timings })
     }
@@ -66,7 +66,7 @@ impl<'c> Session<'c> {
     }
 
     /// The records, for work on another thread or at another time.
-    pub fn shared_store(&self) -> &Arc<Mutex<Store>> {
+    pub fn shared_store(&self) -> &Mutex<Store> {
         &self.store
     }
 

@@ -2,19 +2,27 @@
 //! wrong: the first problem is remembered and told as a note.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Mutex;
 
 use fewer_core::Digest;
 use fewer_store::{Store, StoreError};
 
+/// The store by a connection of its own: summaries are read when somebody looks at them, who may have the records in
+/// hand.
 pub struct StoredSummaries {
-    store: Arc<Mutex<Store>>,
+    store: Mutex<Option<Store>>,
     problem: Mutex<Option<StoreError>>,
 }
 
 impl StoredSummaries {
-    pub fn new(store: &Arc<Mutex<Store>>) -> StoredSummaries {
-        StoredSummaries { store: store.clone(), problem: Mutex::new(None) }
+    /// In the directory of the records.
+    pub fn open(directory: &Path) -> StoredSummaries {
+        let (store, problem) = match Store::open(directory) {
+            Ok(store) => (Some(store), None),
+            Err(error) => (None, Some(error)),
+        };
+        StoredSummaries { store: Mutex::new(store), problem: Mutex::new(problem) }
     }
 
     /// The first problem since the last call.
@@ -22,25 +30,23 @@ impl StoredSummaries {
         self.problem.lock().expect("nobody panics with the problem in hand").take()
     }
 
-    fn remember(&self, error: StoreError) {
-        self.problem.lock().expect("nobody panics with the problem in hand").get_or_insert(error);
+    /// Asks the store, where there is one that can answer.
+    fn ask<T>(&self, question: impl FnOnce(&Store) -> Result<T, StoreError>) -> Option<T> {
+        let store = self.store.lock().expect("nobody panics with the summaries in hand");
+        let answer = question(store.as_ref()?);
+        answer
+            .map_err(|error| {
+                self.problem.lock().expect("nobody panics with the problem in hand").get_or_insert(error);
+            })
+            .ok()
     }
-}
 
-impl StoredSummaries {
     fn stored(&self, kind: &str, keys: &[Digest]) -> HashMap<Digest, Vec<u8>> {
-        let store = self.store.lock().expect("nobody panics with the records in hand");
-        store.blobs(kind, keys).unwrap_or_else(|error| {
-            self.remember(error);
-            HashMap::new()
-        })
+        self.ask(|store| store.blobs(kind, keys)).unwrap_or_default()
     }
 
     fn keep(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        let store = self.store.lock().expect("nobody panics with the records in hand");
-        if let Err(error) = store.replace_blobs(kind, summaries) {
-            self.remember(error);
-        }
+        self.ask(|store| store.replace_blobs(kind, summaries));
     }
 }
 
@@ -50,11 +56,7 @@ impl fewer_objects::SummaryCache for StoredSummaries {
     }
 
     fn has_all(&self, kind: &str, keys: &[Digest]) -> bool {
-        let store = self.store.lock().expect("nobody panics with the records in hand");
-        store.has_blobs(kind, keys).unwrap_or_else(|error| {
-            self.remember(error);
-            false
-        })
+        self.ask(|store| store.has_blobs(kind, keys)).unwrap_or(false)
     }
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {

@@ -80,7 +80,7 @@ impl CargoBuild {
             names.zip(found).filter_map(|(name, harness)| Some((name, harness?))).collect();
         let directory = profile_directory(&artifacts).unwrap_or_else(|| cargo.directory.join("target"));
         let files = files(&artifacts, &harnesses, &directory);
-        let cache = StoredSummaries::new(session.shared_store());
+        let cache = StoredSummaries::open(&session.project.store_directory());
         let tree = scan_files(&directory, &files, &cache);
         let notes =
             cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));

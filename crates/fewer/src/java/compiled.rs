@@ -185,7 +185,7 @@ fn read_modules(
     modules: &[CompiledModule],
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Read> {
-    let cache = StoredSummaries::new(session.shared_store());
+    let cache = StoredSummaries::open(&session.project.store_directory());
     let mut read = Read::default();
     for module in modules {
         let tests = module.layout.test_classes.iter().map(|root| (root, true));
