@@ -44,6 +44,8 @@ enum Step {
     Inline(u32),
     /// Of code in the programs that no object of the build explains.
     Foreign(u32),
+    /// So many functions more in it, which come first.
+    ForeignFunctions(u32),
     /// One more object in the archive, or one less.
     Extra,
     /// The unit is compiled, but no program is linked with it.
@@ -64,6 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..UNITS).prop_map(Step::Rename),
         1 => (0u32..3).prop_map(Step::Inline),
         1 => (0u32..3).prop_map(Step::Foreign),
+        1 => (0u32..3).prop_map(Step::ForeignFunctions),
         1 => Just(Step::Extra),
         1 => (0..UNITS, 0u32..3).prop_map(|(unit, count)| Step::Unlinked(unit, count)),
         1 => any::<usize>().prop_map(Step::Lose),
@@ -78,6 +81,7 @@ struct Sources {
     units: [Unit; UNITS],
     inline_constant: u32,
     foreign_constant: u32,
+    foreign_functions: u32,
     has_extra: bool,
     /// Whether the programs are as old as the last build that linked them.
     is_unlinked: bool,
@@ -90,6 +94,13 @@ impl Sources {
             "#pragma once\ntemplate <class T> T scaled(T value) {{ return value * 3 + {constant}; }}\n\
              struct Shape {{ virtual ~Shape() = default; virtual int area() const {{ return {constant}; }} }};\n"
         )
+    }
+
+    fn foreign(&self) -> String {
+        let added = |number| format!("int added_{number}(int x) {{ return x * ({number} + 2); }}\n");
+        let mut text: String = (0..self.foreign_functions).map(added).collect();
+        text += &format!("int foreign(int x) {{ return x + {} + 100; }}\n", self.foreign_constant);
+        text
     }
 
     fn unit(&self, number: usize) -> String {
@@ -115,7 +126,7 @@ impl Sources {
         let is_linked = |unit: &usize| *unit != 1 || self.calls_last();
         let is_edited = |unit: usize| before.unit(unit) != self.unit(unit);
         before.header() != self.header()
-            || before.foreign_constant != self.foreign_constant
+            || before.foreign() != self.foreign()
             || (0..UNITS).filter(is_linked).any(is_edited)
     }
 
@@ -133,6 +144,7 @@ impl Sources {
             Step::Rename(unit) => self.units[unit].is_renamed ^= true,
             Step::Inline(value) => self.inline_constant = value,
             Step::Foreign(value) => self.foreign_constant = value,
+            Step::ForeignFunctions(count) => self.foreign_functions = count,
             Step::Extra => self.has_extra ^= true,
             Step::Unlinked(unit, count) => {
                 self.units[unit].statements = count;
@@ -164,10 +176,9 @@ fn build(directory: &Path, before: Option<&Sources>, sources: &Sources) {
         run(directory, "g++", &["-c", "extra.cpp", "-o", "extra.o"]);
         run(directory, "ar", &[&["rcsD", "build/libshared.a"][..], &archive].concat());
     }
-    let is_foreign_new = before.is_none_or(|before| before.foreign_constant != sources.foreign_constant);
+    let is_foreign_new = before.is_none_or(|before| before.foreign() != sources.foreign());
     if is_foreign_new {
-        let text = format!("int foreign(int x) {{ return x + {} + 100; }}\n", sources.foreign_constant);
-        fs::write(directory.join("foreign.cpp"), text).unwrap();
+        fs::write(directory.join("foreign.cpp"), sources.foreign()).unwrap();
         run(directory, "g++", &["-c", "foreign.cpp", "-o", "foreign.o"]);
     }
     let was_unlinked = before.is_some_and(|before| before.is_unlinked);
@@ -211,6 +222,7 @@ fn damage(kept: &MemoryCache, step: &Step) {
         | Step::Rename(_)
         | Step::Inline(_)
         | Step::Foreign(_)
+        | Step::ForeignFunctions(_)
         | Step::Extra
         | Step::Unlinked(..) => {}
     }
@@ -338,9 +350,15 @@ fn an_analysis_builds_on_the_last_one_while_names_and_references_stay() {
 
 #[test]
 fn an_analysis_begins_anew_when_names_references_or_objects_differ_or_something_kept_is_gone() {
-    for step in
-        [Step::Call(0), Step::Initialiser(2), Step::Rename(1), Step::Inline(2), Step::Extra, Step::Flip(99)]
-    {
+    for step in [
+        Step::Call(0),
+        Step::Initialiser(2),
+        Step::Rename(1),
+        Step::Inline(2),
+        Step::ForeignFunctions(2),
+        Step::Extra,
+        Step::Flip(99),
+    ] {
         assert!(!is_renewed_after(std::slice::from_ref(&step), false), "{step:?}");
     }
 }
@@ -362,14 +380,16 @@ fn what_is_given_counts_as_it_is_now() {
         ..Given::default()
     };
     let one = [item("file a.txt", 1)];
-    let hierarchy = Given { virtual_calls: VirtualCalls::Hierarchy, ..given(&one, 1) };
+    let two = [item("file a.txt", 1), item("file b.txt", 3)];
+    let hierarchy = Given { virtual_calls: VirtualCalls::Hierarchy, ..given(&two, 1) };
     let mut seen = Vec::new();
     for (given, expected) in [
         (given(&one, 1), false),
         (given(&one, 1), true),
         (given(&[item("file a.txt", 2)], 1), true),
         (given(&one, 2), true),
-        (given(&[item("file a.txt", 1), item("file b.txt", 3)], 1), false),
+        (given(&two, 1), false),
+        (given(&two, 1), true),
         (hierarchy, false),
     ] {
         let tree = scan_again(&build, kept.clone()).unwrap();
