@@ -98,6 +98,12 @@ fn measure_more(lab: &Path, place: &Path, pipeline: &[Usage], report: &mut Repor
 
 fn run(lab: &Path, history: &Path, work: &Path, memory: &str, more: &[&str]) -> Result<Usage> {
     let output = work.with_file_name("results");
+    // What a run that was stopped left there would be taken over.
+    for left in [work, &output] {
+        if left.exists() {
+            fs::remove_dir_all(left).with_context(|| format!("cannot remove {}", left.display()))?;
+        }
+    }
     let mut command = Command::new(lab);
     command.arg("run").arg(history).arg("-o").arg(&output).arg("--work").arg(work);
     let usage = measure::child(command.args(EXPERIMENT).args(["--memory", memory, "--quiet"]).args(more))?;
