@@ -17,6 +17,7 @@ use fewer_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::generate::Link;
+use crate::listed::listed_test;
 
 const SNAPSHOT: Domain = Domain::new("bench.snapshot");
 
@@ -69,16 +70,7 @@ pub fn list_tests(build: &Path, links: &[Link], listings: &Path) -> Result<()> {
     for link in links {
         let program = TestProgram::new(&link.executable, build.join(&link.executable), build);
         let listed = googletest::list(&program, Duration::from_secs(60), &Cancel::new())?;
-        let tests: Vec<ListedTest> = listed
-            .into_iter()
-            .map(|test| ListedTest {
-                suite: test.suite,
-                test: test.test,
-                type_parameter: test.type_parameter,
-                has_value_parameter: test.value_parameter.is_some(),
-                is_disabled: test.disabled,
-            })
-            .collect();
+        let tests: Vec<ListedTest> = listed.iter().map(listed_test).collect();
         let listing = listings.join(file_name(&link.executable));
         fs::write(&listing, encode_listing(&tests))
             .with_context(|| format!("cannot write {}", listing.display()))?;

@@ -13,6 +13,7 @@ use fewer_objects::{Analysis, Given, ListedTest, NoCache, VirtualCalls, scan};
 use fewer_runners::{Cancel, TestProgram, googletest};
 
 use crate::builder::{Build, Builder, Cost, Unit};
+use crate::listed::listed_test;
 use crate::measure;
 use crate::mutants::{mutants, sample};
 
@@ -176,16 +177,6 @@ impl State {
         selected.extend(self.snapshot.keys().filter(|test| !later.snapshot.contains_key(test)).cloned());
         let tests = self.snapshot.len().max(later.snapshot.len());
         (selected.len() as f64 / tests.max(1) as f64).min(1.0)
-    }
-}
-
-fn listed_test(test: &googletest::ListedTest) -> ListedTest {
-    ListedTest {
-        suite: test.suite.clone(),
-        test: test.test.clone(),
-        type_parameter: test.type_parameter.clone(),
-        has_value_parameter: test.value_parameter.is_some(),
-        is_disabled: test.disabled,
     }
 }
 

@@ -18,7 +18,9 @@ pub mod reduction;
 pub mod report;
 pub mod simulate;
 
-// The mutants of the mutation gate.
+// Pieces of the analysis' tests: what listed tests mean, and the mutants of the mutation gate.
+#[path = "../../crates/fewer-objects/tests/listed/mod.rs"]
+mod listed;
 #[path = "../../crates/fewer-objects/tests/mutation/mutants.rs"]
 mod mutants;
 #[path = "../../crates/fewer-objects/tests/mutation/tokens.rs"]

@@ -38,6 +38,15 @@ impl Verdict {
         }
     }
 
+    /// Whether the test passed, where the verdict tells.
+    pub fn passed(self) -> Option<bool> {
+        match self {
+            Verdict::Passed => Some(true),
+            Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Some(false),
+            Verdict::Skipped | Verdict::Inconclusive => None,
+        }
+    }
+
     /// The word used in JSON, in the store and in messages.
     pub fn word(self) -> &'static str {
         match self {

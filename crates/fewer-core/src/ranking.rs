@@ -13,6 +13,8 @@ use crate::test_id::TestId;
 
 /// The format of [`RankingRecord`].
 pub const RANKING_FORMAT: &str = "fewer-ranking/1";
+/// What it is called in a project's records.
+pub const RANKING_FILE: &str = "ranking.json";
 
 /// Times are in microseconds since 1970.
 const HOUR: i64 = 3_600_000_000;

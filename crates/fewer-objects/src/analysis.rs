@@ -27,7 +27,7 @@ use crate::membership::{Evidence, Memberships, contested, memberships};
 use crate::name_map::NameMap;
 use crate::renewal::Renewal;
 use crate::scan::{BuildTree, Scanned};
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary, Traits};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
@@ -596,8 +596,7 @@ fn build_graph(linked: &Linked<'_>) -> Graph {
 fn opaque_notes(tree: &BuildTree, linked: &Linked<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (object, members) in tree.objects.iter().zip(linked.members.iter()) {
-        let is_opaque = object.summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE));
-        if is_opaque && !members.is_empty() {
+        if object.summary.is_opaque() && !members.is_empty() {
             let cause = object.summary.notes.join("; ");
             notes.push(format!("{}: {cause}. Every test depends on the whole file", object.name));
         }

@@ -356,6 +356,11 @@ impl ObjectSummary {
         Digest::of(SHAPE, &out.0)
     }
 
+    /// Whether the object, or a part of it, could not be understood and counts as a whole.
+    pub fn is_opaque(&self) -> bool {
+        self.elements.iter().any(|element| element.traits.has(Traits::OPAQUE))
+    }
+
     /// The text, cut where a name begins.
     fn pieces(&self) -> Vec<&[u8]> {
         let of_elements = self.elements.iter().map(|element| element.name.start as usize);

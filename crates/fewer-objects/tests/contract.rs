@@ -4,6 +4,7 @@
 //! `FEWER_CONTRACT_CASES=a,b` and `FEWER_CONTRACT_VARIANTS=g++-O0` narrow a run down;
 //! `FEWER_CONTRACT_KEEP=DIR` keeps the trees, with the first build in `build.before`.
 
+mod listed;
 mod memory_cache;
 mod support;
 

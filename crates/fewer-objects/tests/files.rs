@@ -2,6 +2,7 @@
 //! objects, code from elsewhere, files that are read. Real compilers and linkers; the language's features are
 //! the contract suite's business.
 
+mod listed;
 mod memory_cache;
 mod tools;
 
@@ -16,6 +17,7 @@ use fewer_objects::{Analysis, Given, ListedTest, NamedDigest, NoCache, SummaryCa
 use fewer_runners::{Cancel, TestProgram, googletest};
 use tempfile::TempDir;
 
+use listed::listed_test;
 use memory_cache::MemoryCache;
 use tools::run;
 
@@ -86,16 +88,7 @@ fn analyse_with(
     for target in analysis.targets().iter().filter(|target| target.has_googletest) {
         let program = TestProgram::new(&target.name, build.join(&target.name), &build);
         let listed = googletest::list(&program, Duration::from_secs(60), &Cancel::new()).unwrap();
-        let listed: Vec<ListedTest> = listed
-            .into_iter()
-            .map(|test| ListedTest {
-                suite: test.suite,
-                test: test.test,
-                has_value_parameter: test.value_parameter.is_some(),
-                type_parameter: test.type_parameter,
-                is_disabled: test.disabled,
-            })
-            .collect();
+        let listed: Vec<ListedTest> = listed.iter().map(listed_test).collect();
         tests.extend(analysis.googletest_tests(target, &listed));
     }
     let (graph, fingerprints) = analysis.into_graph(tests);

@@ -4,6 +4,7 @@
 //! `MUTANTS_PER_FILE=all cargo test --test mutation_gate` tries every mutant there is instead of a sample;
 //! `MUTANTS_PER_CLANG=all` builds each by every clang instead of one, where bitcode is read; `MUTANTS_CSV=FILE` writes which test kills which mutant, `MUTANTS_PROJECT=DIR` mutates another state of the example.
 
+mod listed;
 mod memory_cache;
 mod mutation;
 

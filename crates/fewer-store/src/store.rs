@@ -51,6 +51,12 @@ impl Store {
         Ok(Store { connection, path })
     }
 
+    /// Another connection to the same file, which was looked at when it was opened.
+    pub fn beside(&self) -> Result<Store, StoreError> {
+        let connection = connect(&self.path).map_err(|kind| self.failed(kind))?;
+        Ok(Store { connection, path: self.path.clone() })
+    }
+
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.path

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::embedded_paths::objects_with_path;
 use crate::examination::Examined;
-use crate::precision::{is_coarse, is_opaque};
+use crate::precision::is_coarse;
 
 /// How many examples a finding names.
 const EXAMPLES: usize = 3;
@@ -157,7 +157,7 @@ fn unreadable(tree: &BuildTree) -> Option<Finding> {
     let opaque: Vec<String> = tree
         .objects
         .iter()
-        .filter(|object| is_opaque(object))
+        .filter(|object| object.summary.is_opaque())
         .map(|object| format!("{}: {}", object.name, object.summary.notes.join("; ")))
         .collect();
     (!opaque.is_empty()).then(|| Finding {

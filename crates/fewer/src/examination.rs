@@ -4,7 +4,6 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -21,7 +20,6 @@ use crate::circumstances;
 use crate::data_files;
 use crate::entries::{Entries, SingleEntry};
 use crate::session::Session;
-use crate::summary_cache::StoredSummaries;
 
 const LISTING: Domain = Domain::new("listing");
 const EVERYTHING: Domain = Domain::new("everything");
@@ -67,7 +65,7 @@ pub struct Examined<'t> {
 /// Reads the build directory.
 pub fn scan(session: &Session<'_>, build_directory: &Path) -> anyhow::Result<(BuildTree, Vec<String>)> {
     let _phase = session.timings.phase("read objects");
-    let cache = Arc::new(StoredSummaries::open(&session.project.store_directory()));
+    let cache = session.summaries();
     let tree = fewer_objects::scan_again(build_directory, cache.clone())?;
     let note = cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
     Ok((tree, note.into_iter().collect()))

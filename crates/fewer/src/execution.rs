@@ -54,6 +54,11 @@ impl Wishes {
     pub fn workers(&self, session: &Session<'_>) -> NonZeroUsize {
         self.jobs.or(session.project.settings.jobs).unwrap_or(RunOptions::default().workers)
     }
+
+    /// What is not ranked comes last.
+    fn rank(&self, test: &TestId) -> usize {
+        self.ranks.get(test).copied().unwrap_or(usize::MAX)
+    }
 }
 
 /// Runs what the plan selects, in the run given.
@@ -62,7 +67,7 @@ pub fn execute(session: &Session<'_>, current: &Current, run: RunId, wishes: &Wi
     let options = options(session, wishes);
     let mut work = Work::of(session, current, wishes, options.workers);
     if !wishes.ranks.is_empty() {
-        work.bring_into_order(current, &wishes.ranks);
+        work.bring_into_order(current, wishes);
     }
     let recorder = Recorder::new(session.shared_store(), run, current);
     let mut watcher = Watcher {
@@ -237,14 +242,13 @@ impl Work {
         let mut selections: BTreeMap<usize, Vec<(Place, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
         let mut entries = Vec::new();
-        let rank = |test: &TestId| wishes.ranks.get(test).copied().unwrap_or(usize::MAX);
         for test in current.plan.with(Decision::Run) {
             let expected = test.expected_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             match current.starters.get(&test.id) {
                 Some(Starter::GoogleTest { program, order }) => selections
                     .entry(*program)
                     .or_default()
-                    .push(((rank(&test.id), *order), SelectedTest::new(&test.id.name, expected))),
+                    .push(((wishes.rank(&test.id), *order), SelectedTest::new(&test.id.name, expected))),
                 Some(Starter::Libtest(_)) if has_nextest => nextest.tests.push(test.id.clone()),
                 Some(Starter::Whole(program) | Starter::Libtest(program)) => {
                     commands.push(Job::Command(CommandTest {
@@ -276,8 +280,8 @@ impl Work {
 
     /// What holds the test that is ranked first begins first. A program runs the tests of one process in its own order,
     /// and so do ctest, nextest, Maven and Gradle.
-    fn bring_into_order(&mut self, current: &Current, ranks: &BTreeMap<TestId, usize>) {
-        let rank = |test: &TestId| ranks.get(test).copied().unwrap_or(usize::MAX);
+    fn bring_into_order(&mut self, current: &Current, wishes: &Wishes) {
+        let rank = |test: &TestId| wishes.rank(test);
         let listed = |target: &str, name: &str| match current.starters.get(&TestId::new(target, name)) {
             Some(Starter::GoogleTest { order, .. }) => *order,
             Some(Starter::Whole(_) | Starter::Libtest(_) | Starter::Ctest(_)) | None => usize::MAX,

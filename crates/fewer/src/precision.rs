@@ -25,7 +25,7 @@ impl Levels {
     pub fn of(tree: &BuildTree) -> Levels {
         let mut levels = Levels::default();
         for object in &tree.objects {
-            if is_opaque(object) {
+            if object.summary.is_opaque() {
                 levels.unreadable += 1;
             } else if is_bitcode(object) {
                 levels.bitcode += 1;
@@ -65,10 +65,6 @@ pub fn build_system(root: &Path, build_directory: &Path) -> Option<&'static str>
     } else {
         None
     }
-}
-
-pub fn is_opaque(object: &Scanned<ObjectSummary>) -> bool {
-    object.summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE))
 }
 
 /// Whether the object was read from bitcode, which alone tells of calls through virtual tables.

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use fewer_core::ranking::{
-    Contender, Limit, RANKING_FORMAT, RankingAlgorithm, RankingRecord, RankingRule, comes_first, median,
-    rank, score, shared_directories,
+    Contender, Limit, RANKING_FILE, RANKING_FORMAT, RankingAlgorithm, RankingRecord, RankingRule,
+    comes_first, median, rank, score, shared_directories,
 };
 use fewer_core::{Decision, Digest, DigestBuilder, Domain, Plan, Reason, TestId};
 use fewer_report::RankingView;
@@ -22,9 +22,6 @@ use crate::current::Current;
 use crate::names::readable_test;
 use crate::session::Session;
 use crate::sightings::{self, Seen};
-
-/// What did best in the simulation of this project's history, below the records. `fewer simulate run` writes it.
-const FILE: &str = "ranking.json";
 
 /// The part of a state that names the tests which its run left out although they may have changed.
 pub const LEFT_OUT_KIND: &str = "left-out";
@@ -53,7 +50,7 @@ pub fn apply(
         return Ok(None);
     }
     let _phase = session.timings.phase("rank");
-    let (rule, because) = rule_of(&session.project.store_directory().join(FILE))?;
+    let (rule, because) = rule_of(&session.project.store_directory().join(RANKING_FILE))?;
     current.notes.push(format!("tests are ranked by {rule}: {because}"));
     let ranked = rank(contenders(session, &rule, workers, current)?);
     let limit =

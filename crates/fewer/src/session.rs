@@ -1,7 +1,7 @@
 //! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
 //! raises.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use anyhow::Context;
 use fewer_console::{Console, Interrupted};
@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{CppOptions, Global};
 use crate::project::Project;
+use crate::summary_cache::StoredSummaries;
 use crate::timings::Timings;
 
 pub struct Session<'c> {
@@ -19,6 +20,7 @@ pub struct Session<'c> {
     pub timings: Timings,
     pub cancel: Cancel,
     store: Mutex<Store>,
+    summaries: OnceLock<Arc<StoredSummaries>>,
     shows_timings: bool,
 }
 
@@ -32,7 +34,8 @@ impl<'c> Session<'c> {
         };
         let store = Mutex::new(store);
         let shows_timings = global.timings;
-        Ok(Session { project, console, timings, cancel: Cancel::new(), store, shows_timings })
+        let (cancel, summaries) = (Cancel::new(), OnceLock::new());
+        Ok(Session { project, console, timings, cancel, store, summaries, shows_timings })
     }
 
     /// The same, with what the command line says of how code is looked at.
@@ -65,7 +68,13 @@ impl<'c> Session<'c> {
         self.store.lock().expect("nobody panics with the records in hand")
     }
 
-    /// The records, for work on another thread or at another time.
+    /// The summaries in the records, which can be read while somebody has the records in hand. The connection is made
+    /// when this is called for the first time, when nobody may have.
+    pub fn summaries(&self) -> &Arc<StoredSummaries> {
+        self.summaries.get_or_init(|| Arc::new(StoredSummaries::beside(&self.store())))
+    }
+
+    /// The records, for work on another thread.
     pub fn shared_store(&self) -> &Mutex<Store> {
         &self.store
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fewer_core::ranking::{RankingAlgorithm, RankingRule, Sighting};
-use fewer_core::{RecordedOutcome, Snapshot, TestId, Verdict, tts};
+use fewer_core::{RecordedOutcome, Snapshot, TestId, tts};
 use fewer_git::{CommitHash, CommitLog, HistoryError, Repository, Scope, WorkTreeState};
 use fewer_store::{StateInfo, Store};
 use jiff::Timestamp;
@@ -123,11 +123,7 @@ impl Walk<'_> {
     /// Whether tests passed with the content that they have in a state, wherever that was seen.
     fn results(&self, tests: &[TestId], snapshot: &Snapshot) -> anyhow::Result<HashMap<TestId, bool>> {
         let asked: Vec<_> = tests.iter().map(|test| (test.clone(), snapshot[test])).collect();
-        let passed = |outcome: &RecordedOutcome| match outcome.verdict {
-            Verdict::Passed => Some(true),
-            Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Some(false),
-            Verdict::Skipped | Verdict::Inconclusive => None,
-        };
+        let passed = |outcome: &RecordedOutcome| outcome.verdict.passed();
         let records = self.store.records(&asked)?;
         let newest = records
             .into_iter()

@@ -2,7 +2,6 @@
 //! wrong: the first problem is remembered and told as a note.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Mutex;
 
 use fewer_core::Digest;
@@ -16,9 +15,8 @@ pub struct StoredSummaries {
 }
 
 impl StoredSummaries {
-    /// In the directory of the records.
-    pub fn open(directory: &Path) -> StoredSummaries {
-        let (store, problem) = match Store::open(directory) {
+    pub fn beside(records: &Store) -> StoredSummaries {
+        let (store, problem) = match records.beside() {
             Ok(store) => (Some(store), None),
             Err(error) => (None, Some(error)),
         };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fewer_console::Console;
-use fewer_core::ranking::{RANKING_FORMAT, RankingAlgorithm, RankingRecord, RankingRule};
+use fewer_core::ranking::{RANKING_FILE, RANKING_FORMAT, RankingAlgorithm, RankingRecord, RankingRule};
 use fewer_lab::{Algorithm, AlgorithmSummary, Experiment};
 use fewer_report::document;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,6 @@ use super::store::DIRECTORY;
 
 /// In the directory of a history: which project's records it comes from.
 const SOURCE: &str = "source.json";
-/// In the project's records: what did best.
-const RANKING: &str = "ranking.json";
 
 /// `fewer-simulate-source/1`.
 #[derive(Serialize, Deserialize)]
@@ -65,7 +63,7 @@ pub fn keep_best(
         ));
         return Ok(());
     }
-    let path = records.join(RANKING);
+    let path = records.join(RANKING_FILE);
     let text = serde_json::to_string_pretty(&record)? + "\n";
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     console.note(&format!(

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fewer_console::{Console, ExitCode};
-use fewer_core::{RecordedOutcome, Snapshot, TestId, Verdict};
+use fewer_core::{Digest, RecordedOutcome, Snapshot, TestId, tts};
 use fewer_lab::engine::Watch;
 use fewer_lab::import::{CommitSource, Duplicates, Intake, IntakeOptions, IntakeRow, NoCommits, Times};
 use fewer_lab::records::PreSubmit;
@@ -77,11 +77,8 @@ fn recorded_states(
     for state in states.iter().filter(|state| !state.dirty) {
         let Some(commit) = &state.commit else { continue };
         let snapshot = store.state(state.id)?.snapshot;
-        let affected: Vec<(TestId, fewer_core::Digest)> = snapshot
-            .iter()
-            .filter(|(test, fingerprint)| before.get(*test) != Some(*fingerprint))
-            .map(|(test, fingerprint)| (test.clone(), *fingerprint))
-            .collect();
+        let affected: Vec<(TestId, Digest)> =
+            tts(&before, &snapshot).into_iter().map(|test| (test.clone(), snapshot[&test])).collect();
         let records = store.records(&affected)?;
         for (test, fingerprint) in &affected {
             let outcomes = records.get(test).map_or(&[][..], |record| &record.same_fingerprint);
@@ -113,10 +110,10 @@ fn recorded_states(
 fn executions(outcomes: &[RecordedOutcome]) -> Vec<(Outcome, Option<f64>)> {
     let mut executions: Vec<(Outcome, Option<f64>)> = Vec::new();
     for recorded in outcomes {
-        let outcome = match (recorded.verdict.is_failure(), recorded.verdict) {
-            (true, _) => Outcome::Fail,
-            (false, Verdict::Passed) => Outcome::Pass,
-            (false, _) => continue,
+        let outcome = match recorded.verdict.passed() {
+            Some(true) => Outcome::Pass,
+            Some(false) => Outcome::Fail,
+            None => continue,
         };
         if executions.iter().all(|(other, _)| *other != outcome) {
             executions.push((outcome, Some(recorded.duration_s)));

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::closures::add_closures;
 use super::{is_bitcode, read_modules};
 use crate::relocatable::{Binding, ElfFile, Place, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT, STT_TLS};
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, ObjectSummary, Traits};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, ObjectSummary};
 
 const FOR_LINKERS: &[u8] = b".llvm.lto";
 const BESIDE_CODE: &[u8] = b".llvmbc";
@@ -23,8 +23,7 @@ pub fn read_embedded(file: &ElfFile<'_>) -> Option<ObjectSummary> {
         return None;
     }
     let mut summary = read_modules(section.data).ok()?;
-    let is_opaque = summary.elements.iter().any(|element| element.traits.has(Traits::OPAQUE));
-    if is_opaque || !defines_all(&summary, file) {
+    if summary.is_opaque() || !defines_all(&summary, file) {
         return None;
     }
     // A linker that optimises makes other code, of another size.

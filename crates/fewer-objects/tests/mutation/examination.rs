@@ -11,6 +11,7 @@ use fewer_core::{Digest, Mapping, Snapshot, TestId, Verdict, tts};
 use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NoCache, scan, scan_again};
 use fewer_runners::{Cancel, Event, Job, RunOptions, TestProgram, googletest, run};
 
+use crate::listed::listed_test;
 use crate::memory_cache::MemoryCache;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,7 +70,7 @@ impl Examination {
                 .and_then(|program| program.tests.clone());
             let tests = known
                 .or_else(|| googletest::list(&limited(build, &target.name), TIMEOUT, &Cancel::new()).ok());
-            let listed: Vec<ListedTest> = tests.iter().flatten().map(listed).collect();
+            let listed: Vec<ListedTest> = tests.iter().flatten().map(listed_test).collect();
             nodes.extend(analysis.googletest_tests(target, &listed));
             programs.insert(target.name.clone(), Program { startup, tests });
         }
@@ -142,15 +143,5 @@ fn limited(build: &Path, target: &str) -> TestProgram {
     TestProgram {
         arguments: vec!["-c".to_string(), LIMITED.to_string(), program],
         ..TestProgram::new(target, "sh", build)
-    }
-}
-
-fn listed(test: &googletest::ListedTest) -> ListedTest {
-    ListedTest {
-        suite: test.suite.clone(),
-        test: test.test.clone(),
-        type_parameter: test.type_parameter.clone(),
-        has_value_parameter: test.value_parameter.is_some(),
-        is_disabled: test.disabled,
     }
 }

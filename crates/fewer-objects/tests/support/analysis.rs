@@ -10,6 +10,7 @@ use fewer_core::{ChangeMap, Digest, Graph, Mapping, Snapshot, TestId, tts};
 use fewer_objects::{Analysis, BuildTree, Given, ListedTest, NoCache, Target, scan, scan_again};
 use fewer_runners::{Cancel, TestProgram, googletest};
 
+use crate::listed::listed_test;
 use crate::memory_cache::MemoryCache;
 
 const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -124,12 +125,5 @@ impl State {
 fn list(build_directory: &Path, target: &str) -> Option<Vec<ListedTest>> {
     let program = TestProgram::new(target, build_directory.join(target), build_directory);
     let listed = googletest::list(&program, LISTING_TIMEOUT, &Cancel::new()).ok()?;
-    let convert = |test: googletest::ListedTest| ListedTest {
-        suite: test.suite,
-        test: test.test,
-        type_parameter: test.type_parameter,
-        has_value_parameter: test.value_parameter.is_some(),
-        is_disabled: test.disabled,
-    };
-    Some(listed.into_iter().map(convert).collect())
+    Some(listed.iter().map(listed_test).collect())
 }

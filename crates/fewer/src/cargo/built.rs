@@ -14,7 +14,6 @@ use rayon::prelude::*;
 
 use crate::project::Project;
 use crate::session::Session;
-use crate::summary_cache::StoredSummaries;
 
 const COMPILER: Domain = Domain::new("cargo.compiler");
 const MESSAGES_FILE: &str = "messages.jsonl";
@@ -80,8 +79,8 @@ impl CargoBuild {
             names.zip(found).filter_map(|(name, harness)| Some((name, harness?))).collect();
         let directory = profile_directory(&artifacts).unwrap_or_else(|| cargo.directory.join("target"));
         let files = files(&artifacts, &harnesses, &directory);
-        let cache = StoredSummaries::open(&session.project.store_directory());
-        let tree = scan_files(&directory, &files, &cache);
+        let cache = session.summaries();
+        let tree = scan_files(&directory, &files, &**cache);
         let notes =
             cache.take_problem().map(|problem| format!("summaries of objects are not kept: {problem}"));
         let toolchain = toolchain(&version, &libraries);

@@ -48,8 +48,14 @@ pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) ->
         Dependencies::read(&directory.path, &session.project.root, &tree)
     };
     let _phase = session.timings.phase("find affected tests");
-    let traced: Vec<Traced> =
-        inputs.iter().map(|input| trace(&session, &examined, &dependencies, input)).collect();
+    let analysis = &examined.analysis;
+    let traced: Vec<Traced> = inputs
+        .iter()
+        .map(|input| {
+            let made = made_from(analysis, &dependencies, &input.path);
+            trace(&session, analysis.graph(), input, made)
+        })
+        .collect();
     let elements: Vec<ElementId> = traced.iter().flat_map(|traced| traced.elements.iter().copied()).collect();
     let Examined { analysis, tests, .. } = examined;
     let (graph, _) = analysis.into_graph(tests);
@@ -112,26 +118,31 @@ pub struct Traced {
     pub elements: Vec<ElementId>,
 }
 
+/// What was made of a file: the objects, and the elements in them that stand for it.
+#[derive(Default)]
+pub struct MadeFrom {
+    pub objects: Vec<String>,
+    pub elements: Vec<ElementId>,
+}
+
 /// A source file first, then a file that tests read, then the name of an element.
-fn trace(
-    session: &Session<'_>,
-    examined: &Examined<'_>,
-    dependencies: &Dependencies,
-    input: &Input,
-) -> Traced {
-    let analysis = &examined.analysis;
-    let objects = dependencies.objects_of(&input.path);
-    if !objects.is_empty() {
-        let elements = own_elements(analysis, &objects);
-        return traced(input, InputKind::Source, objects, elements);
+pub fn trace(session: &Session<'_>, graph: &Graph, input: &Input, made: MadeFrom) -> Traced {
+    if !made.objects.is_empty() {
+        return traced(input, InputKind::Source, made.objects, made.elements);
     }
-    let data = data_elements(session, analysis.graph(), &input.path);
+    let data = data_elements(session, graph, &input.path);
     if !data.is_empty() {
         return traced(input, InputKind::Data, Vec::new(), data);
     }
-    let elements = if input.path.exists() { Vec::new() } else { named(analysis.graph(), &input.text) };
+    let elements = if input.path.exists() { Vec::new() } else { named(graph, &input.text) };
     let kind = if elements.is_empty() { InputKind::Unknown } else { InputKind::Element };
     traced(input, kind, Vec::new(), elements)
+}
+
+fn made_from(analysis: &Analysis<'_>, dependencies: &Dependencies, path: &Path) -> MadeFrom {
+    let objects = dependencies.objects_of(path);
+    let elements = if objects.is_empty() { Vec::new() } else { own_elements(analysis, &objects) };
+    MadeFrom { objects, elements }
 }
 
 /// The elements that can come from a file: those of its objects, but not those that objects made without the file
@@ -152,7 +163,7 @@ fn own_elements(analysis: &Analysis<'_>, objects: &[String]) -> Vec<ElementId> {
     if named.is_empty() { elements } else { named }
 }
 
-pub fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<ElementId> {
+fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<ElementId> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match path.strip_prefix(&session.project.root) {
         Ok(below) => exactly(graph, &data_files::element_name(below)),
@@ -160,7 +171,7 @@ pub fn data_elements(session: &Session<'_>, graph: &Graph, path: &Path) -> Vec<E
     }
 }
 
-pub fn traced(input: &Input, kind: InputKind, objects: Vec<String>, elements: Vec<ElementId>) -> Traced {
+fn traced(input: &Input, kind: InputKind, objects: Vec<String>, elements: Vec<ElementId>) -> Traced {
     let view = InputView { input: input.text.clone(), kind, objects, elements: elements.len() };
     Traced { view, elements }
 }

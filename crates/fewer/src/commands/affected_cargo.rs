@@ -1,14 +1,13 @@
 //! `fewer affected` in a cargo project: what cargo built last is looked at, and nothing is built.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fewer_console::ExitCode;
 use fewer_core::{ElementId, Graph};
-use fewer_report::InputKind;
 use fewer_runners::cargo::Cargo;
 
-use super::affected::{Input, Traced, data_elements, inputs, tell, traced};
-use crate::affected_elements::{exactly, named, tests_reaching};
+use super::affected::{MadeFrom, Traced, inputs, tell, trace};
+use crate::affected_elements::{exactly, tests_reaching};
 use crate::cargo::CargoBuild;
 use crate::cli::AffectedOptions;
 use crate::dependencies::Dependencies;
@@ -26,7 +25,10 @@ pub fn execute(session: &Session<'_>, cargo: Cargo, options: &AffectedOptions) -
         Means::Objects(means) => inputs
             .iter()
             .zip(unseen)
-            .map(|(input, unseen)| trace(session, &part.graph, &means.dependencies, input, unseen))
+            .map(|(input, unseen)| {
+                let made = made_from(&part.graph, &means.dependencies, &input.path, unseen);
+                trace(session, &part.graph, input, made)
+            })
             .collect(),
         Means::Java(_) => Vec::new(),
     };
@@ -36,27 +38,15 @@ pub fn execute(session: &Session<'_>, cargo: Cargo, options: &AffectedOptions) -
     tell(session, options, traced, &tests, part.notes)
 }
 
-/// A source file first, then a file that tests read, then the name of an element.
-fn trace(
-    session: &Session<'_>,
-    graph: &Graph,
-    dependencies: &Dependencies,
-    input: &Input,
-    unseen: Vec<String>,
-) -> Traced {
-    let objects = dependencies.objects_of(&input.path);
-    if !objects.is_empty() || !unseen.is_empty() {
-        let mut elements = elements_of(graph, &objects);
-        elements.extend(unseen.iter().flat_map(|program| exactly(graph, program)));
-        return traced(input, InputKind::Source, [objects, unseen].concat(), elements);
+/// The objects of a file, and the programs made of it whose objects were not kept.
+fn made_from(graph: &Graph, dependencies: &Dependencies, path: &Path, unseen: Vec<String>) -> MadeFrom {
+    let objects = dependencies.objects_of(path);
+    if objects.is_empty() && unseen.is_empty() {
+        return MadeFrom::default();
     }
-    let data = data_elements(session, graph, &input.path);
-    if !data.is_empty() {
-        return traced(input, InputKind::Data, Vec::new(), data);
-    }
-    let elements = if input.path.exists() { Vec::new() } else { named(graph, &input.text) };
-    let kind = if elements.is_empty() { InputKind::Unknown } else { InputKind::Element };
-    traced(input, kind, Vec::new(), elements)
+    let mut elements = elements_of(graph, &objects);
+    elements.extend(unseen.iter().flat_map(|program| exactly(graph, program)));
+    MadeFrom { objects: [objects, unseen].concat(), elements }
 }
 
 /// What objects hold, and what other packages instantiated of the libraries among them.

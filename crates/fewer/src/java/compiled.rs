@@ -18,7 +18,6 @@ use super::record::{NamedTest, Record};
 use super::tool::{layout, layout_file, workshop};
 use crate::project::Project;
 use crate::session::Session;
-use crate::summary_cache::StoredSummaries;
 
 const TREE: Domain = Domain::new("java.tree");
 
@@ -185,14 +184,14 @@ fn read_modules(
     modules: &[CompiledModule],
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Read> {
-    let cache = StoredSummaries::open(&session.project.store_directory());
+    let cache = session.summaries();
     let mut read = Read::default();
     for module in modules {
         let tests = module.layout.test_classes.iter().map(|root| (root, true));
         let all = module.layout.classes.iter().map(|root| (root, false)).chain(tests);
         for (root, is_test) in all.filter(|(root, _)| root.exists()) {
             let from = ClassRoot { path: root.clone(), module: module.name.clone() };
-            let found = read_class_path(std::slice::from_ref(&from), &cache)?;
+            let found = read_class_path(std::slice::from_ref(&from), &**cache)?;
             let first = read.classes.len() as u32;
             read.classes.extend(found.classes);
             read.keys.extend(found.keys);
