@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::embedded_paths::objects_with_path;
 use crate::examination::Examined;
+use crate::names::readable;
 use crate::precision::is_coarse;
 
 /// How many examples a finding names.
@@ -58,6 +59,7 @@ pub fn findings(
     findings.extend(unmapped(examined));
     findings.extend(sections(tree));
     findings.extend(merged_constants(tree));
+    findings.extend(ambient_initialisers(examined));
     findings.extend(embedded_path(root, build_directory, tree));
     findings.extend(no_ctest(build_directory, examined));
     findings.sort_by_key(|finding| finding.severity);
@@ -203,7 +205,7 @@ fn sections(tree: &BuildTree) -> Option<Finding> {
         what: format!("{} of {} objects keep several functions or variables in one section", coarse.len(), tree.objects.len()),
         why: "a change to one function then counts as a change to all in its section: more tests run than need to. \
               Measured by g++ -O0 on the bundled example: 84 % of the tests selected per commit without sections, 73 % with \
-              them, 4 % with -fmerge-constants too; 7 to 13 % more disk, build time within the noise",
+              them, 4 % with -fmerge-constants too; 7 to 13 % more disk, at most 14 % more time to build",
         examples: examples(coarse.into_iter()),
         fix: compile_flags("-ffunction-sections -fdata-sections"),
     })
@@ -230,9 +232,32 @@ fn merged_constants(tree: &BuildTree) -> Option<Finding> {
         what: format!("{} keep all their string literals in one section", count(objects.len(), "object")),
         why: "a changed string then counts as a change to every function of the file that uses one (g++ at -O0). Measured on \
               the bundled example: 73 % of the tests selected per commit without the flag, 4 % with it; 1 % more disk, \
-              build time within the noise",
+              no more time to build",
         examples: examples(objects.into_iter()),
         fix: compile_flags("-fmerge-constants"),
+    })
+}
+
+/// What runs before `main` and may have an effect on any test.
+fn ambient_initialisers(examined: &Examined<'_>) -> Option<Finding> {
+    let ambient: Vec<String> = examined
+        .analysis
+        .ambient_initialisers()
+        .iter()
+        .map(|(initialiser, cause)| format!("{}: {}", readable(initialiser), readable(cause)))
+        .collect();
+    (!ambient.is_empty()).then(|| Finding {
+        severity: Severity::Advice,
+        id: "ambient-initialisers",
+        what: format!("{} of global variables may change what any test does", count(ambient.len(), "initialiser")),
+        why: "they call something with an effect on the whole process, so a change in anything they reach selects all tests of \
+              their programs",
+        examples: examples(ambient.into_iter()),
+        fix: vec![Fix {
+            place: "any",
+            change: "if no test depends on it, do it on first use, in a function with a static variable, instead of before main"
+                .to_string(),
+        }],
     })
 }
 

@@ -113,6 +113,27 @@ fn the_doctor_names_missing_flags_with_the_fix() {
 }
 
 #[test]
+fn the_doctor_names_initialisers_that_count_for_every_test() {
+    let project = Project::small();
+    let greeting = "\nstatic const int mask = [] { return setenv(\"GREETING\", \"hello\", 1); }();\n";
+    project.edit(
+        "src/text.cpp",
+        "#include <stdio.h>\n",
+        &format!("#include <stdio.h>\n#include <stdlib.h>\n{greeting}"),
+    );
+    project.make();
+    // From scratch, and from what the last analysis kept.
+    for _ in 0..2 {
+        let report = project.fewer(&["doctor"]).expect(0);
+        assert!(
+            report.contains("1 initialiser of global variables may change what any test does"),
+            "{report}"
+        );
+        assert!(report.contains("(text.o): setenv\n") && report.contains("first use"), "{report}");
+    }
+}
+
+#[test]
 fn the_manual_and_completions_come_from_the_program_itself() {
     let project = Project::empty();
     assert!(project.fewer(&["man"]).expect(0).contains(".TH fewer"));
