@@ -104,6 +104,9 @@ pub struct Given {
     pub harnesses: BTreeSet<String>,
     /// Programs whose code was not kept: nobody sees which files and programs it takes in.
     pub unseen: BTreeSet<String>,
+    /// Whether the build system has just linked every program with the libraries as they are now: of a harness, only
+    /// its own objects can then be newer than it.
+    pub is_linked: bool,
 }
 
 impl Given {
@@ -130,7 +133,11 @@ impl<'t> Analysis<'t> {
         place_in_harnesses(tree, &given.harnesses, &mut settled);
         let members = memberships(tree, settled);
         let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
-        let around = Around { toolchain: given.toolchain.as_ref(), library_path: given.library_path.clone() };
+        let around = Around {
+            toolchain: given.toolchain.as_ref(),
+            library_path: given.library_path.clone(),
+            is_linked: given.is_linked,
+        };
         let (mut images, foreign) = survey(build_directory, tree, &members, &linked, &names, around);
         let takes_in = TakesIn::of(&linked);
         note_contents(tree, takes_in, &given.harnesses, &mut images);

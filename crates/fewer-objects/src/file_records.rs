@@ -15,7 +15,7 @@ use crate::scan::SummaryCache;
 use crate::summary::{Reader, Writer};
 
 const FILES_KIND: &str = "files";
-const FILES_VERSION: u32 = 2;
+const FILES_VERSION: u32 = 3;
 const FILES: Domain = Domain::new("files");
 
 /// A file that was written so shortly before it was read may be written again without its times changing: clocks

@@ -41,6 +41,9 @@ pub trait SummaryCache: Send + Sync {
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]);
 }
 
+/// A member of Rust's libraries.
+const RUST_METADATA: &str = "lib.rmeta";
+
 /// A cache that keeps nothing.
 pub struct NoCache;
 
@@ -466,6 +469,10 @@ fn members(entry: &Found, file: &[u8], root: &Path) -> (Vec<Member>, Vec<String>
         let (start, size) = member.file_range();
         let (start, end) = (start as usize, (start as usize).saturating_add(size as usize));
         let Some(bytes) = file.get(start..end) else { continue };
+        // Tells other compilations of the library; nothing of it is linked.
+        if member_name == RUST_METADATA {
+            continue;
+        }
         let is_bitcode = is_bitcode(bytes);
         if peek(bytes) == Some(FileKind::Relocatable) || is_bitcode {
             let key = object_key(bytes);

@@ -71,6 +71,7 @@ pub(super) fn add_unseen(given: &Given, images: &mut [ImageSurroundings]) {
 pub(super) struct Around<'g> {
     pub toolchain: Option<&'g Toolchain>,
     pub library_path: Vec<std::path::PathBuf>,
+    pub is_linked: bool,
 }
 
 /// What no definition of the objects explains in a linked file.
@@ -87,7 +88,7 @@ pub(super) fn survey(
     members: &Memberships,
     linked: &Linked<'_>,
     names: &KnownNames,
-    Around { toolchain, library_path }: Around<'_>,
+    Around { toolchain, library_path, is_linked }: Around<'_>,
 ) -> (Vec<ImageSurroundings>, Vec<ForeignPart>) {
     let locals = local_names(tree);
     let ambiguous = ambiguous_names(tree, &members.direct);
@@ -120,7 +121,9 @@ pub(super) fn survey(
                 digest: tree.image_content(index),
             });
         }
-        let stale = stale_object(tree, &members.direct, index);
+        let is_own =
+            |object: &str| object.strip_prefix(&image.name).is_some_and(|rest| rest.starts_with('/'));
+        let stale = stale_object(tree, &members.direct, index, |object| !is_linked || is_own(object));
         (ImageSurroundings { image: image.name.clone(), items, stale, content: None }, foreign)
     };
     tree.images.iter().enumerate().map(survey_image).unzip()
@@ -168,14 +171,21 @@ fn local_names(tree: &BuildTree) -> SizedNameSet {
     own.chain(common).collect()
 }
 
-/// An object of the image that was written after it.
-pub(super) fn stale_object(tree: &BuildTree, members: &[ImageSet], image: usize) -> Option<String> {
+/// An object of the image that was written after it, among those that are asked about.
+pub(super) fn stale_object(
+    tree: &BuildTree,
+    members: &[ImageSet],
+    image: usize,
+    is_asked: impl Fn(&str) -> bool,
+) -> Option<String> {
     let linked_at = tree.images[image].modified?;
     tree.objects
         .iter()
         .zip(members)
         .find(|(object, direct)| {
-            direct.contains(image) && object.modified.is_some_and(|written| written > linked_at)
+            direct.contains(image)
+                && object.modified.is_some_and(|written| written > linked_at)
+                && is_asked(&object.name)
         })
         .map(|(object, _)| object.name.clone())
 }

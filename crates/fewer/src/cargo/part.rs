@@ -33,7 +33,7 @@ impl CargoBuild {
         let dependencies = self.dependencies();
         let analysis = {
             let _phase = session.timings.phase("link the graph");
-            Analysis::of_build(&self.directory, &self.tree, self.given(session))
+            Analysis::of_build(&self.directory, &self.tree, self.given(session, has_built))
         };
         session.go_on()?;
         let programs = self.programs();
@@ -123,7 +123,7 @@ impl CargoBuild {
         }
     }
 
-    fn given(&self, session: &Session<'_>) -> Given {
+    fn given(&self, session: &Session<'_>, has_built: bool) -> Given {
         let given = given(session, &self.directory);
         let compiled = self.compiled_files();
         let sources: BTreeSet<String> = compiled
@@ -140,6 +140,7 @@ impl CargoBuild {
             toolchain: Some(self.toolchain.clone()),
             harnesses: self.harnesses.keys().cloned().collect(),
             unseen: self.unseen().cloned().collect(),
+            is_linked: has_built,
             ..given
         }
     }

@@ -229,6 +229,40 @@ fn a_file_selects_the_tests_that_open_files() {
 }
 
 #[test]
+fn a_program_is_not_outdated_by_a_library_that_it_is_not_linked_with() {
+    let project = workspace();
+    project.edit("Cargo.toml", "[\"shapes\"]", "[\"shapes\", \"left\", \"right\"]");
+    for side in ["left", "right"] {
+        let manifest =
+            PACKAGE.replace("shapes", side) + "\n[dependencies]\nshapes = { path = \"../shapes\" }\n";
+        project.write(&format!("{side}/Cargo.toml"), &manifest);
+        // The same instance of a generic function is in both.
+        let library = format!(
+            "pub fn {side}(values: &[u64]) -> u64 {{\n    shapes::largest(values).unwrap_or(1) + values.len() as u64\n}}\n"
+        );
+        project.write(&format!("{side}/src/lib.rs"), &library);
+        let test = format!("#[test]\nfn adds() {{\n    assert_eq!({side}::{side}(&[3]), 4);\n}}\n");
+        project.write(&format!("{side}/tests/use.rs"), &test);
+    }
+    let all = ran(fewer(&project, &["run", "--format", "json"]).json(0));
+    assert!(
+        all.contains(&"left/use::adds".to_string()) && all.contains(&"right/use::adds".to_string()),
+        "{all:?}"
+    );
+    project.edit("left/src/lib.rs", "+ values.len() as u64", "+ 1");
+    let ended = fewer(&project, &["select"]);
+    assert!(!ended.stderr.contains("older than"), "{}", ended.stderr);
+    let selected = lines(&ended.expect(0));
+    assert!(selected.contains(&"left/use::adds".to_string()), "{selected:?}");
+    assert!(!selected.contains(&"right/use::adds".to_string()), "{selected:?}");
+    // Nobody linked the programs anew: what is newer may be in them.
+    let libraries = project.output("sh", &["-c", "ls target/debug/deps/libleft-*.rlib"]);
+    project.command("touch", &lines(&libraries).iter().map(String::as_str).collect::<Vec<_>>());
+    let ended = fewer(&project, &["select", "--no-build"]);
+    assert!(ended.stderr.contains("left/use: the program is older than"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_crash_and_a_timeout_are_of_the_test_that_has_them() {
     let project = workspace();
     project.write(
