@@ -234,7 +234,7 @@ fn survey_again(
             let mut read = || reader.read(tree.image_bytes(index)?, &image.summary, &kept.candidates);
             let foreign = if *is_relinked { read() } else { kept.foreign };
             let items = items(build_directory, tree, image, foreign, &mut finder);
-            let stale = stale_object(tree, &direct, index, |_| true);
+            let stale = stale_object(tree, &direct, index, given.is_linked);
             ImageSurroundings { image: image.name.clone(), items, stale, content: None }
         })
         .collect()

@@ -121,9 +121,7 @@ pub(super) fn survey(
                 digest: tree.image_content(index),
             });
         }
-        let is_own =
-            |object: &str| object.strip_prefix(&image.name).is_some_and(|rest| rest.starts_with('/'));
-        let stale = stale_object(tree, &members.direct, index, |object| !is_linked || is_own(object));
+        let stale = stale_object(tree, &members.direct, index, is_linked);
         (ImageSurroundings { image: image.name.clone(), items, stale, content: None }, foreign)
     };
     tree.images.iter().enumerate().map(survey_image).unzip()
@@ -171,21 +169,24 @@ fn local_names(tree: &BuildTree) -> SizedNameSet {
     own.chain(common).collect()
 }
 
-/// An object of the image that was written after it, among those that are asked about.
+/// An object of the image that was written after it. Where everything has just been linked, only one that goes by the
+/// name of the image can be; see [`Given::is_linked`].
 pub(super) fn stale_object(
     tree: &BuildTree,
     members: &[ImageSet],
     image: usize,
-    is_asked: impl Fn(&str) -> bool,
+    is_linked: bool,
 ) -> Option<String> {
-    let linked_at = tree.images[image].modified?;
+    let Scanned { name, modified, .. } = &tree.images[image];
+    let linked_at = (*modified)?;
+    let is_own = |object: &str| object.rsplit_once('/').is_some_and(|(harness, _)| harness == name);
     tree.objects
         .iter()
         .zip(members)
         .find(|(object, direct)| {
             direct.contains(image)
                 && object.modified.is_some_and(|written| written > linked_at)
-                && is_asked(&object.name)
+                && (!is_linked || is_own(&object.name))
         })
         .map(|(object, _)| object.name.clone())
 }
