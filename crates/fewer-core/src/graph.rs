@@ -140,11 +140,6 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes room for the text of names.
-    pub fn reserve_names(&mut self, bytes: usize) {
-        self.names.text.reserve(bytes);
-    }
-
     /// Adds an element; ids are given in order, starting at 0.
     pub fn element(&mut self, name: &str, content: Digest) -> ElementId {
         self.names.push(name);

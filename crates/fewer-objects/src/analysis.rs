@@ -2,6 +2,7 @@
 //! tests of each program. Running a program to list its tests is the caller's part.
 
 mod keeping;
+mod naming;
 mod survey;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use fewer_core::{
-    Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode,
+    Digest, DigestBuilder, Domain, ElementId, Fingerprints, Graph, Mapping, Rows, TestId, TestNode,
 };
 
 use crate::dissolved::add_dissolved;
@@ -22,17 +23,18 @@ use crate::initialisers::{self, Initialisers};
 use crate::intakes::{Intakes, NamedDigest};
 use crate::known_names::KnownNames;
 use crate::libtest::HarnessTest;
-use crate::link::{Linked, MadeNode, NO_NODE, write_element_name};
+use crate::link::{Linked, MadeNode, NO_NODE};
 use crate::membership::{Evidence, Memberships, contested, memberships};
 use crate::name_map::NameMap;
 use crate::renewal::Renewal;
-use crate::scan::{BuildTree, Scanned};
+use crate::scan::{BuildTree, Packed, Scanned};
 use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
 use crate::verification;
 use crate::virtual_tables::VirtualCalls;
+use naming::later_names;
 use survey::{Around, TakesIn, add_unseen, note_contents, survey};
 
 const ENVIRONMENT: Domain = Domain::new("environment");
@@ -175,7 +177,7 @@ impl<'t> Analysis<'t> {
         for (node, references) in made {
             linked.make(node.name, node.content, references);
         }
-        let graph = build_graph(&linked);
+        let graph = build_graph(tree, &linked);
         let notes = notes(tree, &opaque_notes(tree, &linked), &surroundings);
         let classes = tree.images.iter().map(|_| OnceLock::new()).collect();
         let tests = LinkedTests { linked, base_count, symbols: OnceLock::new(), classes };
@@ -578,25 +580,23 @@ fn environment_nodes(
     (made, environments)
 }
 
-fn build_graph(linked: &Linked<'_>) -> Graph {
+fn build_graph(tree: &BuildTree, linked: &Linked<'_>) -> Graph {
     let count = linked.node_count();
-    let mut builder = GraphBuilder::with_capacity(count, linked.reference_count());
-    builder.reserve_names(linked.text_bytes());
-    let mut name = String::new();
+    let mut extra = linked.extra.clone();
+    extra.sort_unstable();
+    let mut extra = &extra[..];
+    let mut rows = Rows::with_capacity(count, linked.reference_count());
     for node in 0..count as u32 {
-        name.clear();
-        linked.write_display_name(node, &mut name);
-        builder.element(&name, linked.content(node));
+        let (own, rest) = extra.split_at(extra.iter().take_while(|(from, _)| *from == node).count());
+        extra = rest;
+        rows.push(linked.row(node).iter().copied().chain(own.iter().map(|(_, to)| *to)));
     }
-    for node in 0..linked.element_count() as u32 {
-        for &target in linked.row(node) {
-            builder.reference(ElementId(node), ElementId(target));
-        }
-    }
-    for &(from, to) in &linked.extra {
-        builder.reference(ElementId(from), ElementId(to));
-    }
-    builder.build()
+    let contents = (0..count as u32).map(|node| linked.content(node)).collect();
+    let common = linked.common_nodes.clone();
+    let made = linked.made.iter().map(|node| node.name.clone()).collect();
+    let names =
+        later_names(tree, linked.element_count(), linked.node_of.clone(), move |_: &[Packed]| common, made);
+    rows.into_graph(contents, names)
 }
 
 /// What could not be read.

@@ -24,16 +24,17 @@ pub fn line_argument(callee: &[u8]) -> Option<usize> {
     }
 }
 
-/// The byte ranges of `code` that hold nothing but a line number on its way to such a call.
-pub fn places<'n>(
+/// The byte ranges of `code` that hold nothing but a line number on its way to such a call. Which argument of a
+/// symbol that is, `argument` tells.
+pub fn places(
     machine: Machine,
     code: &[u8],
     relocations: &[Relocation],
-    name: impl Fn(u32) -> &'n [u8],
+    argument: impl Fn(u32) -> Option<usize>,
 ) -> Vec<Range<usize>> {
     let calls: Vec<(usize, usize)> = relocations
         .iter()
-        .filter_map(|relocation| Some((relocation.offset as usize, line_argument(name(relocation.symbol))?)))
+        .filter_map(|relocation| Some((relocation.offset as usize, argument(relocation.symbol)?)))
         .collect();
     if calls.is_empty() {
         return Vec::new();
@@ -167,7 +168,7 @@ mod tests {
     /// Relocations of kind call at the given offsets, all to `__assert_fail` (line in edx).
     fn found(machine: Machine, code: &[u8], call_field: usize) -> Vec<Range<usize>> {
         let relocation = Relocation { offset: call_field as u64, kind: 4, symbol: 1, addend: -4 };
-        places(machine, code, &[relocation], |_| b"__assert_fail")
+        places(machine, code, &[relocation], |_| line_argument(b"__assert_fail"))
     }
 
     #[test]

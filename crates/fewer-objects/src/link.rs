@@ -59,7 +59,7 @@ pub struct Linked<'s> {
     /// Per object and own element its node.
     pub node_of: Vec<Vec<u32>>,
     /// Per pack and element its node.
-    common_nodes: Vec<Vec<u32>>,
+    pub common_nodes: Vec<Vec<u32>>,
     /// Per pack and element whether GoogleTest's own objects alone hold it.
     framework_commons: Vec<Vec<bool>>,
     definitions: Definitions,
@@ -150,12 +150,6 @@ impl<'s> Linked<'s> {
         }
     }
 
-    /// About how many bytes all names have.
-    pub fn text_bytes(&self) -> usize {
-        let own: usize = self.objects.iter().map(|object| object.summary.text.len()).sum();
-        own + self.packs.iter().map(|packed| packed.pack.text_bytes()).sum::<usize>()
-    }
-
     pub fn reference_count(&self) -> usize {
         self.targets.len() + self.extra.len()
     }
@@ -230,16 +224,6 @@ impl<'s> Linked<'s> {
             Node::Element { object, element } => self.summary(object).element_name(element),
             Node::Common(Common { pack, element }) => self.pack(pack).element_name(element),
             Node::Made(index) => self.made[index as usize].name.as_bytes(),
-        }
-    }
-
-    /// Appends the name for people and other states. Shared elements belong to no one object.
-    pub fn write_display_name(&self, node: u32, out: &mut String) {
-        match self.node(node) {
-            Node::Element { object, element } => {
-                write_element_name(&self.objects[object as usize], element, out);
-            }
-            Node::Common(_) | Node::Made(_) => write_text(self.symbol(node), out),
         }
     }
 
@@ -497,23 +481,6 @@ impl<'s> Linked<'s> {
             Some(_) | None => node,
         };
         self.targets.push(target);
-    }
-}
-
-/// Appends the display name of an object's own element.
-pub fn write_element_name(object: &Scanned<ObjectSummary>, element: u32, out: &mut String) {
-    let traits = object.summary.elements[element as usize].traits;
-    if !traits.has(Traits::SHARED) || traits.has(Traits::PRIVATE) {
-        out.push_str(&object.name);
-        out.push(':');
-    }
-    write_text(object.summary.element_name(element), out);
-}
-
-fn write_text(text: &[u8], out: &mut String) {
-    match std::str::from_utf8(text) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&String::from_utf8_lossy(text)),
     }
 }
 

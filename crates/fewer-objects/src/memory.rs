@@ -6,10 +6,13 @@
 pub fn keep_freed_memory() {
     /// The most that glibc takes for this setting: larger buffers are mapped one by one.
     const LARGEST_KEPT: libc::c_int = 32 << 20;
-    // SAFETY: both calls only set a number within the allocator, and are refused if it is out of range.
+    /// How much is asked for at once. Every time the other threads that ask for a page have to wait.
+    const STEP: libc::c_int = 4 << 20;
+    // SAFETY: all calls only set a number within the allocator, and are refused if it is out of range.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGEST_KEPT);
         libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+        libc::mallopt(libc::M_TOP_PAD, STEP);
     }
 }
 

@@ -63,10 +63,6 @@ impl Pack {
         &self.text[text.start as usize..][..text.length as usize]
     }
 
-    pub fn text_bytes(&self) -> usize {
-        self.text.len()
-    }
-
     pub fn element_name(&self, element: u32) -> &[u8] {
         self.name(self.elements[element as usize].name)
     }

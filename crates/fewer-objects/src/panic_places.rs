@@ -16,6 +16,14 @@ const INSTRUCTIONS: usize = 12;
 const ARGUMENTS: [Register; 6] =
     [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 
+/// Whether a file holds anything that may be a place: most of other languages do not.
+pub fn are_possible(file: &ElfFile<'_>) -> bool {
+    let may_be_place = |section: usize| {
+        file.sections[section].data.len() == PLACE_SIZE && file.relocations(section).len() == 1
+    };
+    (0..file.sections.len()).any(may_be_place)
+}
+
 /// Per relocation of a section of code the file of the panic, where the place is only handed to the standard library.
 pub fn files<'d>(file: &ElfFile<'d>, section: usize) -> Vec<Option<&'d [u8]>> {
     let relocations = file.relocations(section);

@@ -114,6 +114,9 @@ struct ObjectReader<'f, 'd> {
     /// Per ELF symbol: its name's digest (zero where it has none) and its place in the summary.
     name_digests: Vec<Digest>,
     summary_symbols: Vec<u32>,
+    /// Per ELF symbol which of its arguments is a line number, if one is.
+    line_arguments: Vec<Option<u8>>,
+    has_panic_places: bool,
     raw: Vec<Option<Digest>>,
 }
 
@@ -140,6 +143,8 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             buffers: Vec::new(),
             name_digests: Vec::with_capacity(symbols),
             summary_symbols: Vec::with_capacity(symbols),
+            line_arguments: Vec::with_capacity(symbols),
+            has_panic_places: panic_places::are_possible(file),
             raw: Vec::new(),
         }
     }
@@ -189,6 +194,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
 
     fn read_symbols(&mut self) {
         for (index, symbol) in self.file.symbols.iter().enumerate() {
+            self.line_arguments.push(line_numbers::line_argument(symbol.name).map(|argument| argument as u8));
             let named = !symbol.name.is_empty() && symbol.kind != STT_SECTION && symbol.kind != STT_FILE;
             let local = symbol.binding == Binding::Local;
             if !named || (local && (is_counter(symbol.name) || symbol.place == Place::Undefined)) {
@@ -361,12 +367,12 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             out.extend_from_slice(section.data);
         }
         if section.has(SHF_EXECINSTR) && !relocations.is_empty() {
-            let name = |symbol: u32| file.symbols.get(symbol as usize).map_or(&b""[..], |symbol| symbol.name);
-            for place in line_numbers::places(file.machine, section.data, relocations, name) {
+            let argument = |symbol: u32| self.line_arguments.get(symbol as usize)?.map(usize::from);
+            for place in line_numbers::places(file.machine, section.data, relocations, argument) {
                 out[start + place.start..start + place.end].fill(0xee);
             }
         }
-        let panics = panic_places::files(file, index);
+        let panics = if self.has_panic_places { panic_places::files(file, index) } else { Vec::new() };
         for (place, relocation) in relocations.iter().enumerate() {
             out.extend_from_slice(&relocation.offset.to_le_bytes());
             out.extend_from_slice(&relocation.kind.to_le_bytes());

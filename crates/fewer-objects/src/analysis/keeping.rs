@@ -6,6 +6,7 @@ use std::path::Path;
 
 use fewer_core::{Digest, Lazy, Rows};
 
+use super::naming::later_names;
 use super::survey::{ForeignPart, TakesIn, items, note_contents, stale_object};
 use super::*;
 use crate::dissolved::soluble_objects;
@@ -15,6 +16,7 @@ use crate::intakes::InputNodes;
 use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject, Local};
 use crate::membership::{Contested, DirectMembers, Exclusion};
 use crate::name_map::{DigestMap, NameSet};
+use crate::pack::CommonElement;
 use crate::scan::Packed;
 use crate::summary::ObjectSummary;
 
@@ -250,48 +252,24 @@ fn graph(tree: &BuildTree, renewal: &Renewal, mut contents: Vec<Digest>, made: V
         rest = after;
         rows.push(row.iter().copied());
     }
-    let mut names = Vec::with_capacity(made.len());
+    let KeptNodes { commons, programs, names, .. } = &renewal.kept.nodes;
+    let commons: Vec<Digest> = contents[..*commons as usize].to_vec();
+    let mut names = names.clone();
     for (node, references) in made {
         contents.push(node.content);
         names.push(node.name);
         rows.push(references);
     }
-    rows.into_graph(contents, later_names(tree, renewal, names))
+    let own = renewal.kept.objects.iter().map(|object| object.nodes.clone()).collect();
+    let common = move |packs: &[Packed]| common_nodes(commons, packs);
+    rows.into_graph(contents, later_names(tree, programs.len(), own, common, names))
 }
 
-/// The names of all nodes, as the summaries tell them; made when somebody asks.
-fn later_names(
-    tree: &BuildTree,
-    renewal: &Renewal,
-    made: Vec<String>,
-) -> impl FnOnce() -> Vec<String> + Send + 'static {
-    let objects: Vec<(Scanned<ObjectSummary>, Vec<u32>)> = tree
-        .objects
-        .iter()
-        .zip(&renewal.kept.objects)
-        .map(|(object, kept)| (object.clone(), kept.nodes.clone()))
-        .collect();
-    let packs = tree.packs.clone();
-    let KeptNodes { contents, commons, programs, names, .. } = &renewal.kept.nodes;
-    let commons: Vec<Digest> = contents[..*commons as usize].to_vec();
-    let (elements, kept) = (programs.len(), names.clone());
-    move || {
-        let mut names = vec![String::new(); elements];
-        let places: DigestMap<usize> = commons.into_iter().zip(0..).collect();
-        for pack in packs.iter().map(|packed| &packed.pack) {
-            for (element, common) in pack.elements.iter().enumerate() {
-                if let Some(&node) = places.get(&common.closure) {
-                    names[node] = String::from_utf8_lossy(pack.element_name(element as u32)).into_owned();
-                }
-            }
-        }
-        for (object, nodes) in objects {
-            for (element, node) in nodes.into_iter().enumerate().filter(|(_, node)| *node != NO_NODE) {
-                write_element_name(&object, element as u32, &mut names[node as usize]);
-            }
-        }
-        names.into_iter().chain(kept).chain(made).collect()
-    }
+/// Per pack and element its node. The closures are those of the nodes.
+fn common_nodes(closures: Vec<Digest>, packs: &[Packed]) -> Vec<Vec<u32>> {
+    let nodes: DigestMap<u32> = closures.into_iter().zip(0..).collect();
+    let node = |common: &CommonElement| nodes.get(&common.closure).copied().unwrap_or(NO_NODE);
+    packs.iter().map(|packed| packed.pack.elements.iter().map(node).collect()).collect()
 }
 
 /// The local names that may explain a symbol that no definition explains.
