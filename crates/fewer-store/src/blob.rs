@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fewer_core::Digest;
 use jiff::Timestamp;
-use rusqlite::blob::Blob;
+use rusqlite::blob::{Blob, ZeroBlob};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::column::{Key, Moment};
@@ -17,6 +17,8 @@ use crate::store::Store;
 pub(crate) const UNREFERENCED_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// How exactly it is known when a blob was last used: it is not written at every use.
 const USE_PRECISION: Duration = Duration::from_secs(12 * 3600);
+/// Content of this size is written into room made for it: as a parameter it would be copied twice on its way.
+const LARGE: usize = 1 << 20;
 
 impl Store {
     /// The blobs of a kind that are there, by key. A key without a blob is not in the result.
@@ -131,7 +133,13 @@ fn put(connection: &Connection, kind: &str, key: Digest, content: &[u8]) -> Resu
          ON CONFLICT (kind, key) DO UPDATE SET stored_at = excluded.stored_at, content = excluded.content
          RETURNING id",
     )?;
-    Ok(statement.query_row(params![kind, Key(key), Moment::now(), content], |row| row.get(0))?)
+    if content.len() < LARGE {
+        return Ok(statement.query_row(params![kind, Key(key), Moment::now(), content], |row| row.get(0))?);
+    }
+    let room = ZeroBlob(content.len() as u64);
+    let id = statement.query_row(params![kind, Key(key), Moment::now(), room], |row| row.get(0))?;
+    connection.blob_open("main", "blob", "content", id, false)?.write_all_at(content, 0)?;
+    Ok(id)
 }
 
 /// The moment before which a use has to be written again.

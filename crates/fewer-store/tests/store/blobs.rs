@@ -46,6 +46,22 @@ fn what_is_not_kept_by_its_content_can_be_replaced() {
 }
 
 #[test]
+fn content_of_any_size_is_the_same_after_it_was_stored_in_place_of_another() {
+    let project = Project::new();
+    let store = project.store();
+    let of_size = |size: usize| (0..size).map(|byte| (byte * 31 % 251) as u8).collect::<Vec<u8>>();
+    for size in [(1 << 20) - 1, 1 << 20, 5, (1 << 20) + 1, 12 << 20, 3 << 20, 0] {
+        store.replace_blobs("pack", &[(Digest(1), of_size(size)), (Digest(2), b"other".into())]).unwrap();
+        let found = project.store().blobs("pack", &[Digest(1), Digest(2)]).unwrap();
+        assert!(found[&Digest(1)] == of_size(size), "{size} bytes");
+        assert_eq!(found[&Digest(2)], b"other");
+    }
+    store.put_blobs("pack", &[(Digest(3), of_size(2 << 20))]).unwrap();
+    assert!(store.blobs("pack", &[Digest(3)]).unwrap()[&Digest(3)] == of_size(2 << 20));
+    project.assert_sound();
+}
+
+#[test]
 fn reading_or_storing_an_old_blob_again_makes_it_used() {
     let project = Project::new();
     let store = project.store();

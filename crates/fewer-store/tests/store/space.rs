@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use fewer_core::Digest;
 use fewer_store::{RunEnd, RunInfo, Store};
 
 use crate::processes::{blob_of, child_command, said, shard_of, shards_found, state_of};
@@ -30,6 +31,10 @@ pub(crate) fn fill(directory: &Path) {
     let store = Store::open(directory).unwrap();
     let state = store.record_state(&state_of(WORKER, 1)).unwrap();
     let run = store.begin_run(state, &RunInfo::now("here", "fill")).unwrap();
+    // Large content is written in another way than small.
+    let large = (Digest(1), vec![7; 4 << 20]);
+    println!("said {}", store.put_blobs("summary", &[large]).expect_err("the disk is smaller"));
+    println!("large {}", store.blobs("summary", &[Digest(1)]).unwrap().len());
     let mut shard = 0;
     let error = loop {
         let stored = store.put_blobs("summary", &[blob_of(WORKER, shard)]);
@@ -94,6 +99,7 @@ fn a_full_disk_is_told_and_what_was_recorded_is_kept() {
         assert!(message.contains("store.sqlite"), "{message}");
     }
     assert_eq!(said(&text, "kept"), [recorded.to_string(), recorded.to_string()], "{text}");
+    assert_eq!(said(&text, "large"), ["0"], "nothing of it is there");
     assert_eq!(said(&text, "more"), [(recorded + 5).to_string()], "with some space it goes on");
 }
 
