@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use fewer_core::{Digest, Domain};
 
 use crate::content_key::KEY_VERSION;
+use crate::encoding::{Reader, Writer};
 use crate::scan::SummaryCache;
-use crate::summary::{Reader, Writer};
 
 const FILES_KIND: &str = "files";
 const FILES_VERSION: u32 = 3;

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::encoding::{Reader, Writer};
 use crate::link::{Linked, NO_NODE};
 use crate::name_map::NameMap;
 use crate::pack::Pack;
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, Reader, TestRole, Writer};
+use crate::summary::{Linkage, NO_ELEMENT, NameKey, TestRole};
 use crate::symbol_names::*;
 
 /// A test as the program lists it.

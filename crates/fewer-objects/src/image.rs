@@ -3,9 +3,10 @@
 
 use fewer_core::{Digest, DigestBuilder, Domain, Lazy};
 
+use crate::encoding::{Reader, Writer};
 use crate::name_map::SizedNameSet;
 use crate::relocatable::*;
-use crate::summary::{NameKey, Reader, UNKNOWN_SIZE, Writer};
+use crate::summary::{NameKey, UNKNOWN_SIZE};
 use crate::symbol_names::is_counter;
 
 const IMAGE_VERSION: u32 = 3;

@@ -8,6 +8,7 @@ use fewer_core::{Digest, DigestBuilder, Domain};
 
 use crate::content_key::KEY_VERSION;
 use crate::effects::Intake;
+use crate::encoding::{Reader, Writer};
 use crate::file_records::Status;
 use crate::foreign::Candidate;
 use crate::googletest::TestClasses;
@@ -18,12 +19,12 @@ use crate::intakes::InputNodes;
 use crate::link::NO_NODE;
 use crate::membership::{Contested, DirectMembers, Evidence, Occurrence, Told, Weight};
 use crate::scan::SummaryCache;
-use crate::summary::{NameKey, Reader, Writer};
+use crate::summary::NameKey;
 use crate::virtual_tables::VirtualCalls;
 
 const KEPT_KIND: &str = "analysis";
 /// Raise when something else is kept.
-const KEPT_VERSION: u32 = 1;
+const KEPT_VERSION: u32 = 2;
 const KEPT: Domain = Domain::new("analysis.kept");
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -267,22 +268,48 @@ fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
     write_list(out, &nodes.programs, |out, set| out.number(*set));
     write_list(out, &nodes.names, |out, name| out.bytes(name.as_bytes()));
     write_list(out, &nodes.counts, |out, count| out.number(*count));
-    write_list(out, &nodes.targets, |out, target| out.word(*target));
+    let mut rest = &nodes.targets[..];
+    for (node, &count) in (0..).zip(&nodes.counts) {
+        let (row, after) = rest.split_at(count as usize);
+        rest = after;
+        write_steps(out, node, row);
+    }
 }
 
 fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
     let contents = input.list(16, Reader::digest)?;
     let commons = input.word()?;
     let images = input.word()? as usize;
-    Some(KeptNodes {
-        contents,
-        commons,
-        program_sets: input.list(8, |input| read_set(input, images))?,
-        programs: input.list(1, Reader::number)?,
-        names: input.list(4, read_text)?,
-        counts: input.list(1, Reader::number)?,
-        targets: input.list(4, Reader::word)?,
-    })
+    let program_sets = input.list(8, |input| read_set(input, images))?;
+    let programs = input.list(1, Reader::number)?;
+    let names = input.list(4, read_text)?;
+    let counts = input.list(1, Reader::number)?;
+    let count: usize = counts.iter().map(|&count| count as usize).sum();
+    if count > input.0.len() {
+        return None;
+    }
+    let mut targets = Vec::with_capacity(count);
+    for (node, &count) in (0..).zip(&counts) {
+        read_steps(input, node, count as usize, &mut targets)?;
+    }
+    Some(KeptNodes { contents, commons, programs, program_sets, names, counts, targets })
+}
+
+/// Numbers that mostly lie near the one before; the first near one that the reader knows.
+fn write_steps(out: &mut Writer, mut last: u32, numbers: &[u32]) {
+    for &number in numbers {
+        out.step(last, number);
+        last = number;
+    }
+}
+
+/// The inverse of [`write_steps`], for so many numbers.
+fn read_steps(input: &mut Reader<'_>, mut last: u32, count: usize, numbers: &mut Vec<u32>) -> Option<()> {
+    for _ in 0..count {
+        last = input.step(last)?;
+        numbers.push(last);
+    }
+    Some(())
 }
 
 fn write_image(out: &mut Writer, image: &KeptImage) {
@@ -291,13 +318,15 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
     image.status.iter().for_each(|status| status.write(out));
     image.shape.iter().for_each(|shape| out.digest(*shape));
     out.bytes(&image.summary.encode().1);
-    write_list(out, &image.candidates, |out, Candidate { symbol, is_explained }| {
+    out.word(image.candidates.len() as u32);
+    let (mut address, mut entry) = (0, 0);
+    for Candidate { symbol, is_explained } in &image.candidates {
         out.long(symbol.key.0);
-        out.long(symbol.address);
+        out.long_step(std::mem::replace(&mut address, symbol.address), symbol.address);
         out.number(symbol.size);
-        out.word(symbol.entry.bits());
+        out.step(std::mem::replace(&mut entry, symbol.entry.bits()), symbol.entry.bits());
         out.number(*is_explained as u32);
-    });
+    }
     out.digest(image.foreign.unwrap_or_default());
     write_list(out, &image.mains, |out, node| out.word(*node));
     write_list(out, &image.compilers, |out, compiler| out.bytes(compiler.as_bytes()));
@@ -307,16 +336,19 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
 fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
     let name = read_text(input)?;
     let bits = input.word()?;
+    let (mut address, mut entry) = (0, 0);
     Some(KeptImage {
         name,
         status: if bits & 1 != 0 { Some(Status::read(input)?) } else { None },
         shape: if bits & 2 != 0 { Some(input.digest()?) } else { None },
         summary: ImageSummary::decode(input.bytes()?)?,
-        candidates: input.list(22, |input| {
-            let (key, address) = (NameKey(input.long()?), input.long()?);
-            let (size, entry) = (input.number()?, TableEntry::of_bits(input.word()?));
-            let is_explained = input.number()? != 0;
-            Some(Candidate { symbol: ImageSymbol { key, address, size, entry }, is_explained })
+        candidates: input.list(12, |input| {
+            let key = NameKey(input.long()?);
+            address = input.long_step(address)?;
+            let size = input.number()?;
+            entry = input.step(entry)?;
+            let symbol = ImageSymbol { key, address, size, entry: TableEntry::of_bits(entry) };
+            Some(Candidate { symbol, is_explained: input.number()? != 0 })
         })?,
         foreign: Some(input.digest()?).filter(|digest| *digest != Digest::default()),
         mains: input.list(4, |input| input.word().filter(|&node| node < nodes))?,
@@ -329,17 +361,22 @@ fn write_object(out: &mut Writer, object: &KeptObject) {
     out.bytes(object.name.as_bytes());
     out.digest(object.key);
     out.digest(object.shape);
-    write_list(out, &object.nodes, |out, node| out.word(*node));
+    out.word(object.nodes.len() as u32);
+    write_steps(out, 0, &object.nodes);
     write_set(out, &object.direct);
 }
 
 fn read_object(input: &mut Reader<'_>, nodes: u32, images: usize) -> Option<KeptObject> {
     let is_node = |&node: &u32| node < nodes || node == NO_NODE;
+    let mut last = 0;
     Some(KeptObject {
         name: read_text(input)?,
         key: input.digest()?,
         shape: input.digest()?,
-        nodes: input.list(4, |input| input.word().filter(is_node))?,
+        nodes: input.list(1, |input| {
+            last = input.step(last)?;
+            Some(last).filter(is_node)
+        })?,
         direct: read_set(input, images)?,
     })
 }
@@ -347,7 +384,7 @@ fn read_object(input: &mut Reader<'_>, nodes: u32, images: usize) -> Option<Kept
 fn write_evidence(out: &mut Writer, evidence: &Evidence) {
     write_list(out, &evidence.telling, |out, telling| {
         write_list(out, telling, |out, told| {
-            out.word(told.size);
+            out.number(told.size);
             out.number(told.weight as u32);
         });
     });
@@ -364,7 +401,7 @@ fn write_evidence(out: &mut Writer, evidence: &Evidence) {
 
 fn read_evidence(input: &mut Reader<'_>) -> Option<Evidence> {
     let told = |input: &mut Reader<'_>| {
-        let size = input.word()?;
+        let size = input.number()?;
         let weight = match input.number()? {
             0 => Weight::Weak,
             1 => Weight::Initialiser,
@@ -379,7 +416,7 @@ fn read_evidence(input: &mut Reader<'_>) -> Option<Evidence> {
         Some(Occurrence { object, told, entry, size })
     };
     Some(Evidence {
-        telling: input.list(4, |input| input.list(5, told))?,
+        telling: input.list(4, |input| input.list(2, told))?,
         occurrences: input.list(4, |input| input.list(7, occurrence))?,
         stripped: input.list(1, |input| Some(input.number()? != 0))?,
     })

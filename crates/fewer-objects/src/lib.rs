@@ -10,6 +10,7 @@ mod content_key;
 mod dissolved;
 mod effects;
 mod eh_frame;
+mod encoding;
 mod environment;
 mod file_records;
 mod foreign;

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 
+use crate::encoding::{Reader, Writer};
 use crate::relocatable::{Binding, ElfFile, Place, Relocation, STT_FUNC, Symbol};
-use crate::summary::{Reader, Writer};
 
 /// The kind under which lists of such tests are recorded.
 pub const HARNESS_KIND: &str = "libtest-listing";

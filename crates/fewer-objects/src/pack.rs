@@ -3,13 +3,14 @@
 
 use fewer_core::{Digest, Domain};
 
+use crate::encoding::{Reader, Writer};
 use crate::name_map::NameMap;
 use crate::shared_text::{Texts, read_texts, write_texts};
 use crate::summary::*;
 use crate::symbol_names::is_registration_target;
 
 /// Raise when packs hold something else: older ones, and the objects that list them, are then read anew.
-const PACK_VERSION: u32 = 2;
+const PACK_VERSION: u32 = 3;
 
 const PACK: Domain = Domain::new("pack");
 
@@ -83,27 +84,33 @@ impl Pack {
 
     /// The stored form, with the key it is kept under.
     pub fn encode(&self) -> (Digest, Vec<u8>) {
-        let size = self.elements.len() * 32 + self.symbols.len() * 12 + self.references.len() * 4;
-        let mut out = Writer(Vec::with_capacity(size + self.names.len() * 16 + self.text.len() + 20));
+        let size = self.elements.len() * 20 + self.symbols.len() * 5 + self.references.len() * 3;
+        let mut out = Writer(Vec::with_capacity(size + self.names.len() * 4 + self.text.len() / 2 + 20));
         out.word(PACK_VERSION);
         let texts: Vec<&[u8]> = (0..self.names.len() as u32).map(|name| self.name(name)).collect();
         write_texts(&mut out, &texts);
-        self.names.iter().for_each(|name| out.long(name.key.0));
+        // Names are numbered in the order in which they are met.
+        let mut name = 0;
         out.word(self.symbols.len() as u32);
         for symbol in &self.symbols {
-            out.word(symbol.name);
-            out.word(symbol.size);
-            out.word(symbol_bits(symbol.linkage, symbol.role));
+            out.step(std::mem::replace(&mut name, symbol.name), symbol.name);
+            out.number(symbol.size);
+            out.number(symbol_bits(symbol.linkage, symbol.role));
         }
+        name = 0;
         out.word(self.references.len() as u32);
-        self.references.iter().for_each(|&name| out.word(name));
+        for &reference in &self.references {
+            out.step(std::mem::replace(&mut name, reference), reference);
+        }
+        let mut last = (0, 0, 0);
         out.word(self.elements.len() as u32);
-        for element in &self.elements {
-            out.0.extend_from_slice(&element.closure.to_bytes());
-            out.word(element.name);
-            out.word(element.first_symbol);
-            out.word(element.first_reference);
-            out.word(element.traits.0);
+        for &CommonElement { closure, name, first_symbol, first_reference, traits } in &self.elements {
+            out.digest(closure);
+            out.step(last.0, name);
+            out.step(last.1, first_symbol);
+            out.step(last.2, first_reference);
+            out.number(traits.0);
+            last = (name, first_symbol, first_reference);
         }
         (Digest::of(PACK, &out.0), out.0)
     }
@@ -115,25 +122,30 @@ impl Pack {
             return None;
         }
         let Texts { text, bounds } = read_texts(&mut input)?;
-        let name = |ends: &[u32]| {
-            let text = Text { start: ends[0], length: ends[1] - ends[0] };
-            Some(PackedName { key: NameKey(input.long()?), text })
+        let packed = |ends: &[u32]| {
+            let key = NameKey::of(&text[ends[0] as usize..ends[1] as usize]);
+            PackedName { key, text: Text { start: ends[0], length: ends[1] - ends[0] } }
         };
-        let names = bounds.windows(2).map(name).collect::<Option<Vec<PackedName>>>()?;
-        let symbols = input.list(12, |input| {
-            let (name, size) = (input.word()?, input.word()?);
-            let (linkage, role) = read_symbol_bits(input.word()?)?;
+        let names = bounds.windows(2).map(packed).collect();
+        let mut name = 0;
+        let symbols = input.list(3, |input| {
+            name = input.step(name)?;
+            let size = input.number()?;
+            let (linkage, role) = read_symbol_bits(input.number()?)?;
             Some(CommonSymbol { name, size, linkage, role })
         })?;
-        let references = input.list(4, Reader::word)?;
-        let elements = input.list(32, |input| {
-            Some(CommonElement {
-                closure: input.digest()?,
-                name: input.word()?,
-                first_symbol: input.word()?,
-                first_reference: input.word()?,
-                traits: Traits(input.word()?),
-            })
+        name = 0;
+        let references = input.list(1, |input| {
+            name = input.step(name)?;
+            Some(name)
+        })?;
+        let mut last = (0, 0, 0);
+        let elements = input.list(20, |input| {
+            let closure = input.digest()?;
+            last = (input.step(last.0)?, input.step(last.1)?, input.step(last.2)?);
+            let (name, first_symbol, first_reference) = last;
+            let traits = Traits(input.number()?);
+            Some(CommonElement { closure, name, first_symbol, first_reference, traits })
         })?;
         let pack = Pack { elements, symbols, references, names, text };
         (input.0.is_empty() && pack.is_consistent()).then_some(pack)
@@ -389,22 +401,30 @@ impl Packer {
     /// as they were given; the new one comes last.
     pub fn take(&mut self, object: Divided) -> ObjectSummary {
         let mut commons = Vec::with_capacity(object.common.len());
+        // Objects mostly hold what others hold in the same order: the next one of the new pack is tried first.
+        let mut next = 0;
         for &element in &object.common {
             let closure = object.whole.elements[element as usize].closure.unwrap_or_default();
-            let common = match self.known.get(&closure) {
-                Some(&common) => common,
-                None => {
-                    let common = Common { pack: self.place, element: self.new.elements.len() as u32 };
-                    self.add(&object, element, closure);
-                    self.known.insert(closure, common);
-                    common
-                }
+            let common = match self.new.elements.get(next as usize) {
+                Some(likely) if likely.closure == closure => Common { pack: self.place, element: next },
+                Some(_) | None => self.find_or_add(&object, element, closure),
             };
+            next = common.element.saturating_add(1);
             commons.push(common);
         }
         let mut own = object.own;
         own.commons = commons;
         own
+    }
+
+    fn find_or_add(&mut self, object: &Divided, element: u32, closure: Digest) -> Common {
+        if let Some(&common) = self.known.get(&closure) {
+            return common;
+        }
+        let common = Common { pack: self.place, element: self.new.elements.len() as u32 };
+        self.add(object, element, closure);
+        self.known.insert(closure, common);
+        common
     }
 
     /// The pack of everything new; `None` if there was nothing new.

@@ -3,7 +3,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::summary::{Reader, Writer};
+use crate::encoding::{Reader, Writer};
 
 /// How many bytes of a text may be taken from an earlier one.
 const MOST_SHARED: usize = 255;

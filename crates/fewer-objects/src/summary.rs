@@ -4,11 +4,12 @@
 
 use fewer_core::{Digest, Domain};
 
+use crate::encoding::{Reader, Writer};
 use crate::scan::Packed;
 use crate::shared_text::{read_texts, write_texts};
 
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 5;
+pub const SUMMARY_VERSION: u32 = 6;
 
 const NAME: Domain = Domain::new("symbol.name");
 const SHAPE: Domain = Domain::new("object.shape");
@@ -100,6 +101,8 @@ pub enum Reference {
 
 const SYMBOL_BIT: u32 = 1 << 31;
 const COMMON_BIT: u32 = 1 << 30;
+/// How many of the highest bits tell the kind of a reference.
+const KIND_BITS: u32 = 2;
 
 impl Reference {
     fn encode(self) -> u32 {
@@ -191,8 +194,7 @@ pub struct ObjectSummary {
 
 impl ObjectSummary {
     pub fn name(&self, text: Text) -> &[u8] {
-        let start = text.start as usize;
-        self.text.get(start..start + text.length as usize).unwrap_or(b"")
+        piece(&self.text, text)
     }
 
     pub fn element_name(&self, element: u32) -> &[u8] {
@@ -242,31 +244,32 @@ impl ObjectSummary {
     }
 
     fn encode_with(&self, pack_key: impl Fn(u32) -> Digest) -> Vec<u8> {
-        let lists = self.elements.len() * 32 + self.symbols.len() * 28 + self.bounded.len() * 20;
-        let numbers = (self.references.len() + self.commons.len()) * 4;
+        let lists = self.elements.len() * 24 + self.symbols.len() * 12 + self.bounded.len() * 20;
+        let numbers = (self.references.len() + self.commons.len()) * 3;
         let texts = self.text.len() + self.compiler.len() + self.notes.iter().map(String::len).sum::<usize>();
         let mut out = Writer(Vec::with_capacity(lists + numbers + texts + 256));
         out.word(SUMMARY_VERSION);
         out.bytes(self.compiler.as_bytes());
         write_texts(&mut out, &self.pieces());
         out.word(self.elements.len() as u32);
+        let (mut text_end, mut references) = (0, 0);
         for element in &self.elements {
-            out.0.extend_from_slice(&element.content.to_bytes());
-            out.text(element.name);
-            out.word(element.first_reference);
-            out.word(element.traits.0);
+            out.digest(element.content);
+            text_end = out.text(text_end, element.name);
+            out.step(references, element.first_reference);
+            references = element.first_reference;
+            out.number(element.traits.0);
         }
         out.word(self.references.len() as u32);
-        for reference in &self.references {
-            out.word(reference.encode());
-        }
+        self.references.iter().for_each(|reference| out.number(reference.encode().rotate_left(KIND_BITS)));
         out.word(self.symbols.len() as u32);
+        text_end = 0;
         for symbol in &self.symbols {
-            out.long(symbol.key.0);
-            out.text(symbol.name);
-            out.word(symbol.element);
-            out.word(symbol.size);
-            out.word(symbol_bits(symbol.linkage, symbol.role));
+            text_end = out.text(text_end, symbol.name);
+            // No element is the greatest number, and becomes the least.
+            out.number(symbol.element.wrapping_add(1));
+            out.number(symbol.size);
+            out.number(symbol_bits(symbol.linkage, symbol.role));
         }
         out.word(self.bounded.len() as u32);
         for bounded in &self.bounded {
@@ -289,7 +292,11 @@ impl ObjectSummary {
         for run in runs() {
             out.word(used.partition_point(|&pack| pack < run[0].pack) as u32);
             out.word(run.len() as u32);
-            run.iter().for_each(|common| out.word(common.element));
+            let mut last = 0;
+            for common in run {
+                out.step(last, common.element);
+                last = common.element;
+            }
         }
         out.0
     }
@@ -302,9 +309,28 @@ impl ObjectSummary {
         }
         let compiler = String::from_utf8(input.bytes()?.to_vec()).ok()?;
         let text = read_texts(&mut input)?.text;
-        let elements = input.list(32, read_element)?;
-        let references = input.list(4, |input| Some(Reference::decode(input.word()?)))?;
-        let symbols = input.list(28, read_symbol)?;
+        let (mut text_end, mut first_reference) = (0, 0);
+        let elements = input.list(20, |input| {
+            let content = input.digest()?;
+            let name;
+            (name, text_end) = input.text(text_end)?;
+            first_reference = input.step(first_reference)?;
+            let traits = Traits(input.number()?);
+            Some(ElementSummary { content, closure: None, name, first_reference, traits })
+        })?;
+        let reference =
+            |input: &mut Reader<'_>| Some(Reference::decode(input.number()?.rotate_right(KIND_BITS)));
+        let references = input.list(1, reference)?;
+        text_end = 0;
+        let symbols = input.list(5, |input| {
+            let name;
+            (name, text_end) = input.text(text_end)?;
+            let element = input.number()?.wrapping_sub(1);
+            let size = input.number()?;
+            let (linkage, role) = read_symbol_bits(input.number()?)?;
+            let key = NameKey::of(piece(&text, name));
+            Some(SymbolSummary { key, name, element, size, linkage, role })
+        })?;
         let bounded = input.list(20, |input| {
             Some(Bounded {
                 start: NameKey(input.long()?),
@@ -315,8 +341,11 @@ impl ObjectSummary {
         let notes = input.list(4, |input| String::from_utf8(input.bytes()?.to_vec()).ok())?;
         let packs = input.list(16, Reader::digest)?;
         let runs = input.list(8, |input| {
-            let pack = input.word()?;
-            input.list(4, |input| Some(Common { pack, element: input.word()? }))
+            let (pack, mut element) = (input.word()?, 0);
+            input.list(1, |input| {
+                element = input.step(element)?;
+                Some(Common { pack, element })
+            })
         })?;
         let commons = runs.concat();
         let summary =
@@ -333,14 +362,16 @@ impl ObjectSummary {
         out.bytes(self.compiler.as_bytes());
         out.bytes(&self.text);
         for element in &self.elements {
-            out.text(element.name);
+            out.word(element.name.start);
+            out.word(element.name.length);
             out.word(element.first_reference);
             out.word(element.traits.0);
         }
         out.word(self.references.len() as u32);
         self.references.iter().for_each(|reference| out.word(reference.encode()));
         for symbol in &self.symbols {
-            out.text(symbol.name);
+            out.word(symbol.name.start);
+            out.word(symbol.name.length);
             out.word(symbol.element);
             out.word(symbol_bits(symbol.linkage, symbol.role));
         }
@@ -394,39 +425,24 @@ impl ObjectSummary {
     }
 }
 
-fn read_element(input: &mut Reader<'_>) -> Option<ElementSummary> {
-    let content = input.digest()?;
-    Some(ElementSummary {
-        content,
-        closure: None,
-        name: input.text()?,
-        first_reference: input.word()?,
-        traits: Traits(input.word()?),
-    })
-}
-
-fn read_symbol(input: &mut Reader<'_>) -> Option<SymbolSummary> {
-    let key = NameKey(input.long()?);
-    let name = input.text()?;
-    let element = input.word()?;
-    let size = input.word()?;
-    let (linkage, role) = read_symbol_bits(input.word()?)?;
-    Some(SymbolSummary { key, name, element, size, linkage, role })
+/// A piece of text; nothing where it is not within the text.
+fn piece(text: &[u8], piece: Text) -> &[u8] {
+    let start = piece.start as usize;
+    text.get(start..start + piece.length as usize).unwrap_or(b"")
 }
 
 pub(crate) fn symbol_bits(linkage: Linkage, role: TestRole) -> u32 {
-    linkage as u32 | (role as u32) << 8
+    linkage as u32 | (role as u32) << 2
 }
 
 pub(crate) fn read_symbol_bits(bits: u32) -> Option<(Linkage, TestRole)> {
-    let linkage = match bits & 0xff {
+    let linkage = match bits & 3 {
         0 => Linkage::Undefined,
         1 => Linkage::Local,
         2 => Linkage::Weak,
-        3 => Linkage::Strong,
-        _ => return None,
+        _ => Linkage::Strong,
     };
-    let role = match bits >> 8 {
+    let role = match bits >> 2 {
         0 => TestRole::None,
         1 => TestRole::Body,
         2 => TestRole::Factory,
@@ -437,99 +453,43 @@ pub(crate) fn read_symbol_bits(bits: u32) -> Option<(Linkage, TestRole)> {
     Some((linkage, role))
 }
 
-/// Little-endian output.
-pub(crate) struct Writer(pub(crate) Vec<u8>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Writer {
-    pub(crate) fn word(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    pub(crate) fn long(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// Seven bits per byte, the lowest first; the high bit says that more follow.
-    pub(crate) fn number(&mut self, mut value: u32) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    pub(crate) fn digest(&mut self, digest: Digest) {
-        self.0.extend_from_slice(&digest.to_bytes());
-    }
-
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.word(bytes.len() as u32);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn text(&mut self, text: Text) {
-        self.word(text.start);
-        self.word(text.length);
-    }
-}
-
-/// Checked little-endian input.
-pub(crate) struct Reader<'d>(pub(crate) &'d [u8]);
-
-impl<'d> Reader<'d> {
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'d [u8]> {
-        let (head, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(head)
-    }
-
-    pub(crate) fn word(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
-    pub(crate) fn long(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
-    pub(crate) fn number(&mut self) -> Option<u32> {
-        let mut value: u64 = 0;
-        for shift in (0..35).step_by(7) {
-            let byte = *self.take(1)?.first()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return u32::try_from(value).ok();
-            }
-        }
-        None
-    }
-
-    pub(crate) fn digest(&mut self) -> Option<Digest> {
-        Some(Digest::from_bytes(self.take(16)?.try_into().ok()?))
-    }
-
-    pub(crate) fn bytes(&mut self) -> Option<&'d [u8]> {
-        let length = self.word()? as usize;
-        self.take(length)
-    }
-
-    fn text(&mut self) -> Option<Text> {
-        Some(Text { start: self.word()?, length: self.word()? })
-    }
-
-    /// A counted list; the count is checked against the bytes left, so that a damaged one cannot ask for much.
-    pub(crate) fn list<T>(
-        &mut self,
-        least_size: usize,
-        mut item: impl FnMut(&mut Self) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        let count = self.word()? as usize;
-        if count.checked_mul(least_size)? > self.0.len() {
-            return None;
-        }
-        let mut list = Vec::with_capacity(count);
-        for _ in 0..count {
-            list.push(item(self)?);
-        }
-        Some(list)
+    #[test]
+    fn the_greatest_and_the_least_of_everything_is_the_same_after_encoding() {
+        let mut summary = ObjectSummary { compiler: "cc".to_string(), ..ObjectSummary::default() };
+        let names = [&b"main"[..], b"_ZN1a1bEv", b"_ZN1a1cEv", b""].map(|name| summary.keep(name));
+        let element = |name, first_reference, traits| ElementSummary {
+            content: Digest(u128::MAX - 1),
+            closure: None,
+            name,
+            first_reference,
+            traits: Traits(traits),
+        };
+        summary.elements =
+            vec![element(names[2], 0, 0), element(names[0], 0, u32::MAX), element(names[3], 4, 1)];
+        summary.references =
+            vec![Reference::Element(2), Reference::Symbol(0), Reference::Common(1), Reference::Symbol(2)];
+        let symbol = |name: Text, element, size, linkage, role| SymbolSummary {
+            key: NameKey::of(piece(b"main_ZN1a1bEv_ZN1a1cEv", name)),
+            name,
+            element,
+            size,
+            linkage,
+            role,
+        };
+        summary.symbols = vec![
+            symbol(names[2], NO_ELEMENT, UNKNOWN_SIZE, Linkage::Undefined, TestRole::Generator),
+            symbol(names[1], 2, 0, Linkage::Strong, TestRole::None),
+            symbol(names[3], 0, 200, Linkage::Weak, TestRole::Body),
+        ];
+        summary.packs = vec![Digest(7), Digest(9)];
+        summary.commons =
+            [(0, u32::MAX), (0, 0), (1, 5), (0, 6)].map(|(pack, element)| Common { pack, element }).to_vec();
+        let bytes = summary.encode_unnumbered();
+        assert_eq!(ObjectSummary::decode(&bytes), Some(summary));
+        assert!((0..bytes.len()).all(|end| ObjectSummary::decode(&bytes[..end]).is_none()));
     }
 }

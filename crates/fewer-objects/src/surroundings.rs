@@ -4,9 +4,9 @@
 
 use fewer_core::Digest;
 
+use crate::encoding::{Reader, Writer};
 use crate::googletest::ListedTest;
 use crate::intakes::NamedDigest;
-use crate::summary::{Reader, Writer};
 use crate::virtual_tables::VirtualCalls;
 
 const SURROUNDINGS_VERSION: u32 = 4;

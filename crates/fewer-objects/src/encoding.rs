@@ -1,0 +1,186 @@
+//! The bytes of what is kept: numbers, digests and texts one after the other. Reading checks, so that damaged bytes are
+//! refused; what the parts mean is told by whoever keeps them.
+
+use fewer_core::Digest;
+
+use crate::summary::Text;
+
+/// Little-endian output.
+pub(crate) struct Writer(pub(crate) Vec<u8>);
+
+impl Writer {
+    pub(crate) fn word(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn long(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Seven bits per byte, the lowest first; the high bit says that more follow.
+    pub(crate) fn number(&mut self, value: u32) {
+        self.long_number(u64::from(value));
+    }
+
+    fn long_number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    pub(crate) fn digest(&mut self, digest: Digest) {
+        self.0.extend_from_slice(&digest.to_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u32);
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// A number that is mostly near another one, which the reader knows.
+    pub(crate) fn step(&mut self, from: u32, to: u32) {
+        let difference = to.wrapping_sub(from) as i32;
+        self.number((difference << 1 ^ difference >> 31) as u32);
+    }
+
+    /// The same for large numbers.
+    pub(crate) fn long_step(&mut self, from: u64, to: u64) {
+        let difference = to.wrapping_sub(from) as i64;
+        self.long_number((difference << 1 ^ difference >> 63) as u64);
+    }
+
+    /// A piece of text that mostly follows the last one. Gives where it ends.
+    pub(crate) fn text(&mut self, last_end: u32, text: Text) -> u32 {
+        self.step(last_end, text.start);
+        self.number(text.length);
+        text.start.wrapping_add(text.length)
+    }
+}
+
+/// Checked little-endian input.
+pub(crate) struct Reader<'d>(pub(crate) &'d [u8]);
+
+impl<'d> Reader<'d> {
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'d [u8]> {
+        let (head, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    pub(crate) fn word(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    pub(crate) fn long(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(crate) fn number(&mut self) -> Option<u32> {
+        u32::try_from(self.long_number()?).ok()
+    }
+
+    fn long_number(&mut self) -> Option<u64> {
+        const BITS: usize = 7;
+        let mut value = 0;
+        for (place, &byte) in self.0.iter().enumerate().take(u64::BITS as usize / BITS + 1) {
+            let bits = u64::from(byte & 0x7f);
+            let moved = bits << (BITS * place);
+            if moved >> (BITS * place) != bits {
+                return None;
+            }
+            value |= moved;
+            if byte < 0x80 {
+                self.0 = &self.0[place + 1..];
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn digest(&mut self) -> Option<Digest> {
+        Some(Digest::from_bytes(self.take(16)?.try_into().ok()?))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Option<&'d [u8]> {
+        let length = self.word()? as usize;
+        self.take(length)
+    }
+
+    /// The inverse of [`Writer::step`].
+    pub(crate) fn step(&mut self, from: u32) -> Option<u32> {
+        let folded = self.number()?;
+        Some(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
+    }
+
+    /// The inverse of [`Writer::long_step`].
+    pub(crate) fn long_step(&mut self, from: u64) -> Option<u64> {
+        let folded = self.long_number()?;
+        Some(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
+    }
+
+    /// The inverse of [`Writer::text`]; with where it ends.
+    pub(crate) fn text(&mut self, last_end: u32) -> Option<(Text, u32)> {
+        let text = Text { start: self.step(last_end)?, length: self.number()? };
+        Some((text, text.start.wrapping_add(text.length)))
+    }
+
+    /// A counted list; the count is checked against the bytes left, so that a damaged one cannot ask for much.
+    pub(crate) fn list<T>(
+        &mut self,
+        least_size: usize,
+        mut item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let count = self.word()? as usize;
+        if count.checked_mul(least_size)? > self.0.len() {
+            return None;
+        }
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(item(self)?);
+        }
+        Some(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_cut_short_or_too_large_is_refused() {
+        for bytes in
+            [&[][..], &[0x80], &[0xff, 0xff, 0xff, 0xff], &[0xff, 0xff, 0xff, 0xff, 0x10], &[0x80; 6]]
+        {
+            assert_eq!(Reader(bytes).number(), None, "{bytes:?}");
+        }
+        assert_eq!(Reader(&[0xff, 0xff, 0xff, 0xff, 0x0f]).number(), Some(u32::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_steps_and_texts_are_the_same_after_writing_and_reading(
+            from in any::<u32>(),
+            to in any::<u32>(),
+            length in any::<u32>(),
+            number in any::<u32>(),
+            long in any::<(u64, u64)>(),
+        ) {
+            let mut out = Writer(Vec::new());
+            let text = Text { start: to, length };
+            out.number(number);
+            out.step(from, to);
+            out.long_step(long.0, long.1);
+            let end = out.text(from, text);
+            let mut input = Reader(&out.0);
+            prop_assert_eq!(input.number(), Some(number));
+            prop_assert_eq!(input.step(from), Some(to));
+            prop_assert_eq!(input.long_step(long.0), Some(long.1));
+            prop_assert_eq!(input.text(from), Some((text, end)));
+            prop_assert!(input.0.is_empty());
+        }
+    }
+}
