@@ -510,9 +510,9 @@ pub(crate) fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
     }
 }
 
-/// How many objects are in memory as a whole at once, per thread: what is common to many is taken out of them one by
-/// one, in order.
-const OBJECTS_PER_THREAD: usize = 4;
+/// How many objects are read at once, per thread. Twice as many are in memory as a whole: what is common to many is
+/// taken out of them one by one, in order.
+const OBJECTS_PER_THREAD: usize = 2;
 
 fn objects_at_once() -> usize {
     rayon::current_num_threads() * OBJECTS_PER_THREAD
@@ -534,13 +534,19 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
     if !missing.is_empty() {
         let mut packer =
             Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>(), missing.len());
-        for chunk in missing.chunks(objects_at_once()) {
-            let read = |&index: &usize| Divided::of(read_input(&inputs[index], files));
-            let divided: Vec<Divided> = chunk.par_iter().map(read).collect();
-            for (&index, divided) in chunk.iter().zip(divided) {
-                summaries[index] = packer.take(divided);
+        let read = |&index: &usize| (index, Divided::of(read_input(&inputs[index], files)));
+        let mut take = |divided: Vec<(usize, Divided)>| {
+            divided.into_iter().for_each(|(index, divided)| summaries[index] = packer.take(divided));
+        };
+        // Objects are read while those before them are packed.
+        rayon::scope(|_| {
+            let mut before = Vec::new();
+            for chunk in missing.chunks(objects_at_once()) {
+                let read_chunk = || chunk.par_iter().map(read).collect();
+                (before, ()) = rayon::join(read_chunk, || take(std::mem::take(&mut before)));
             }
-        }
+            take(before);
+        });
         if let Some(pack) = packer.finish() {
             let (key, encoded) = pack.encode();
             cache.save(PACK_KIND, &[(key, encoded)]);
