@@ -439,3 +439,117 @@ fn tests_of_googletest_are_known_again() {
         before.tests.iter().zip(&after.tests).filter(|(a, b)| a != b).map(|(a, _)| a.0.as_str()).collect();
     assert_eq!(changed, ["unit_test::Unit.Adds", "unit_test::runs"]);
 }
+
+/// A project of few files, of which each test changes one thing that only one check can see.
+struct Small {
+    directory: tempfile::TempDir,
+    kept: Arc<MemoryCache>,
+}
+
+impl Small {
+    fn new() -> Small {
+        let small = Small { directory: tempfile::tempdir().unwrap(), kept: Arc::default() };
+        for directory in ["build", "a", "b"] {
+            fs::create_dir(small.path().join(directory)).unwrap();
+        }
+        small
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn compile(&self, source: &str, object: &str, text: &str) {
+        fs::write(self.path().join(source), text).unwrap();
+        let flags = ["-O0", "-ffunction-sections", "-fdata-sections", "-c", source, "-o", object];
+        run(self.path(), "g++", &flags);
+    }
+
+    fn link(&self, objects: &[&str]) {
+        run(self.path(), "g++", &[objects, &["-o", "build/program"]].concat());
+    }
+
+    /// The fingerprint of the program, and whether the analysis builds on the last one; it must find what one from
+    /// scratch finds.
+    fn analyse(&self) -> (Digest, bool) {
+        let (again, is_renewed) = findings_again(self.path(), &self.kept);
+        assert_eq!(again, findings(self.path()));
+        (again.tests[0].1, is_renewed)
+    }
+}
+
+#[test]
+fn a_symbol_of_foreign_code_with_another_name_is_seen() {
+    let small = Small::new();
+    small.compile("main.cpp", "build/main.o", "int foreign(int); int main() { return foreign(2); }\n");
+    let build = |helper: &str| {
+        let text = format!(
+            "static int {helper}(int x) {{ return x * 5; }}\nint foreign(int x) {{ return {helper}(x); }}\n"
+        );
+        small.compile("foreign.cpp", "foreign.o", &text);
+        small.link(&["build/main.o", "foreign.o"]);
+        small.analyse()
+    };
+    let (before, _) = build("helper_a");
+    let (after, is_renewed) = build("helper_b");
+    assert!(before != after && !is_renewed);
+}
+
+/// Two objects that define the same function, with one of which the program is linked; then with the other.
+fn is_other_variant_seen(first: &str, second: &str) -> bool {
+    let small = Small::new();
+    small.compile("main.cpp", "build/main.o", "int variant(int); int main() { return variant(2); }\n");
+    // Sources of one name: linkers keep it.
+    small.compile("a/variant.cpp", "build/a.o", first);
+    small.compile("b/variant.cpp", "build/b.o", second);
+    small.link(&["build/main.o", "build/a.o"]);
+    let (before, _) = small.analyse();
+    small.link(&["build/main.o", "build/b.o"]);
+    let (after, _) = small.analyse();
+    small.link(&["build/main.o", "build/a.o"]);
+    before != after && small.analyse().0 == before
+}
+
+#[test]
+fn another_object_in_a_program_is_seen_by_its_sizes() {
+    let first = "int variant(int x) { return x + 1; }\n";
+    assert!(is_other_variant_seen(first, "int variant(int x) { x *= 3; return x + 1; }\n"));
+}
+
+#[test]
+fn another_object_of_the_same_sizes_is_seen_by_its_bytes() {
+    let first = "int variant(int x) { return x + 1; }\n";
+    assert!(is_other_variant_seen(first, "int variant(int x) { return x + 2; }\n"));
+}
+
+#[test]
+fn code_that_an_object_no_longer_explains_is_foreign() {
+    let small = Small::new();
+    let compile = |body: &str| {
+        let text = format!(
+            "static int only_here(int x) {{ {body} return x; }}\nint main() {{ return only_here(2); }}\n"
+        );
+        small.compile("main.cpp", "build/main.o", &text);
+    };
+    compile("");
+    small.link(&["build/main.o"]);
+    let (before, _) = small.analyse();
+    compile("x *= 3;");
+    let (after, is_renewed) = small.analyse();
+    assert!(before != after && is_renewed);
+}
+
+#[test]
+fn a_function_of_another_size_leaves_its_object_in_the_program() {
+    let small = Small::new();
+    let build = |body: &str| {
+        let text =
+            format!("int only_here(int x) {{ {body} return x; }}\nint main() {{ return only_here(2); }}\n");
+        small.compile("main.cpp", "build/main.o", &text);
+        small.link(&["build/main.o"]);
+        small.analyse()
+    };
+    let (before, _) = build("");
+    let (after, is_renewed) = build("x *= 3;");
+    assert!(before != after && is_renewed);
+}
