@@ -126,12 +126,13 @@ fn remove_leftovers(new: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The log comes last: up to then a failed write is reported, while a failed copy of the log at the end is not.
+/// The log comes last: up to then a failed write is reported, while a failed copy of the log at the end is not. Nothing
+/// waits for the disk: the file is brought there as a whole before it gets its name.
 fn write_empty_store(new: &Path) -> Result<(), StoreErrorKind> {
     let connection = Connection::open(new)?;
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     schema::migrate(&connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
