@@ -167,7 +167,7 @@ impl GraphBuilder {
     }
 }
 
-/// A graph whose references are known as they are kept: per element sorted, without repetitions.
+/// A graph whose references are known element by element.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// Where each element's references begin, and where the last one's end.
@@ -190,9 +190,8 @@ impl Rows {
         let row = &mut self.targets[start..];
         if !row.is_sorted_by(|a, b| a < b) {
             row.sort_unstable();
-            let mut rest = self.targets.split_off(start);
-            rest.dedup();
-            self.targets.append(&mut rest);
+            let unique = start + dedup(row);
+            self.targets.truncate(unique);
         }
         self.offsets.push(self.targets.len() as u32);
     }
@@ -249,6 +248,18 @@ impl Referrers {
     }
 }
 
+/// Moves each of a sorted list to its front once; gives how many they are.
+fn dedup(sorted: &mut [ElementId]) -> usize {
+    let mut kept = 0;
+    for index in 0..sorted.len() {
+        if kept == 0 || sorted[kept - 1] != sorted[index] {
+            sorted[kept] = sorted[index];
+            kept += 1;
+        }
+    }
+    kept
+}
+
 /// Edge pairs to one array of targets with an offset per source: a counting sort, then each row sorted and
 /// freed of repetitions.
 fn compress(elements: usize, references: &[(ElementId, ElementId)]) -> (Vec<u32>, Vec<ElementId>) {
@@ -272,16 +283,11 @@ fn compress(elements: usize, references: &[(ElementId, ElementId)]) -> (Vec<u32>
     let mut kept = 0usize;
     for index in 0..elements {
         let (start, end) = (ends[index] as usize, ends[index + 1] as usize);
-        targets[start..end].sort_unstable();
-        let mut last = None;
-        for position in start..end {
-            let target = targets[position];
-            if last != Some(target) {
-                targets[kept] = target;
-                kept += 1;
-                last = Some(target);
-            }
-        }
+        let row = &mut targets[start..end];
+        row.sort_unstable();
+        let unique = dedup(row);
+        targets.copy_within(start..start + unique, kept);
+        kept += unique;
         offsets.push(kept as u32);
     }
     targets.truncate(kept);
@@ -310,6 +316,10 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -337,5 +347,32 @@ mod tests {
             builder.reference(ids[from], ids[to]);
         }
         assert_eq!(builder.build().reachable(&[ids[1]]), vec![ids[1], ids[0], ids[2]]);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_and_single_references_make_the_same_graph_whatever_repeats(
+            wanted in prop::collection::vec(prop::collection::vec(0u32..12, 0..9), 12)
+        ) {
+            let mut builder = GraphBuilder::new();
+            let mut rows = Rows::with_capacity(wanted.len(), 0);
+            for (element, row) in wanted.iter().enumerate() {
+                builder.element(&format!("e{element}"), Digest(element as u128));
+                rows.push(row.iter().copied());
+            }
+            for (from, row) in (0..).zip(&wanted) {
+                row.iter().for_each(|&to| builder.reference(ElementId(from), ElementId(to)));
+            }
+            let built = builder.build();
+            let names = || (0..12).map(|element| format!("e{element}")).collect();
+            let graph = rows.into_graph((0..12).map(Digest).collect(), names);
+            for (element, row) in graph.elements().zip(wanted) {
+                let expected: BTreeSet<ElementId> = row.into_iter().map(ElementId).collect();
+                prop_assert_eq!(graph.references(element), expected.into_iter().collect::<Vec<_>>());
+                prop_assert_eq!(graph.references(element), built.references(element));
+                prop_assert_eq!(graph.name(element), built.name(element));
+                prop_assert_eq!(graph.content(element), built.content(element));
+            }
+        }
     }
 }

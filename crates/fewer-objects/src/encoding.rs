@@ -1,9 +1,7 @@
-//! The bytes of what is kept: numbers, digests and texts one after the other. Reading checks, so that damaged bytes are
-//! refused; what the parts mean is told by whoever keeps them.
+//! The bytes of what is kept: numbers, digests and texts one after the other, and a digest of all. What the parts mean is
+//! told by whoever keeps them.
 
-use fewer_core::Digest;
-
-use crate::summary::Text;
+use fewer_core::{Digest, Domain};
 
 /// Little-endian output.
 pub(crate) struct Writer(pub(crate) Vec<u8>);
@@ -51,11 +49,25 @@ impl Writer {
         self.long_number((difference << 1 ^ difference >> 63) as u64);
     }
 
-    /// A piece of text that mostly follows the last one. Gives where it ends.
-    pub(crate) fn text(&mut self, last_end: u32, text: Text) -> u32 {
-        self.step(last_end, text.start);
-        self.number(text.length);
-        text.start.wrapping_add(text.length)
+    /// Numbers that are mostly near the one before; the first near one that the reader knows.
+    pub(crate) fn steps(&mut self, mut last: u32, numbers: impl IntoIterator<Item = u32>) {
+        for number in numbers {
+            self.step(last, number);
+            last = number;
+        }
+    }
+
+    /// A counted list of them.
+    pub(crate) fn counted_steps(&mut self, numbers: impl ExactSizeIterator<Item = u32>) {
+        self.word(numbers.len() as u32);
+        self.steps(0, numbers);
+    }
+
+    /// All that was written, with its digest behind it: damaged bytes are then refused. The digest serves as a key too.
+    pub(crate) fn sealed(mut self, domain: Domain) -> (Digest, Vec<u8>) {
+        let digest = Digest::of(domain, &self.0);
+        self.digest(digest);
+        (digest, self.0)
     }
 }
 
@@ -63,6 +75,12 @@ impl Writer {
 pub(crate) struct Reader<'d>(pub(crate) &'d [u8]);
 
 impl<'d> Reader<'d> {
+    /// The inverse of [`Writer::sealed`]; `None` for bytes that are not as they were written.
+    pub(crate) fn unsealed(domain: Domain, bytes: &'d [u8]) -> Option<Reader<'d>> {
+        let (body, digest) = bytes.split_last_chunk::<16>()?;
+        (Digest::from_bytes(*digest) == Digest::of(domain, body)).then_some(Reader(body))
+    }
+
     pub(crate) fn take(&mut self, count: usize) -> Option<&'d [u8]> {
         let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -120,10 +138,26 @@ impl<'d> Reader<'d> {
         Some(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
     }
 
-    /// The inverse of [`Writer::text`]; with where it ends.
-    pub(crate) fn text(&mut self, last_end: u32) -> Option<(Text, u32)> {
-        let text = Text { start: self.step(last_end)?, length: self.number()? };
-        Some((text, text.start.wrapping_add(text.length)))
+    /// The inverse of [`Writer::steps`]: so many numbers, added to a list.
+    pub(crate) fn steps(&mut self, mut last: u32, count: usize, numbers: &mut Vec<u32>) -> Option<()> {
+        // Each takes a byte at least.
+        if count > self.0.len() {
+            return None;
+        }
+        numbers.reserve(count);
+        for _ in 0..count {
+            last = self.step(last)?;
+            numbers.push(last);
+        }
+        Some(())
+    }
+
+    /// A counted list of them.
+    pub(crate) fn counted_steps(&mut self) -> Option<Vec<u32>> {
+        let count = self.word()? as usize;
+        let mut numbers = Vec::new();
+        self.steps(0, count, &mut numbers)?;
+        Some(numbers)
     }
 
     /// A counted list; the count is checked against the bytes left, so that a damaged one cannot ask for much.
@@ -162,25 +196,37 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_steps_and_texts_are_the_same_after_writing_and_reading(
-            from in any::<u32>(),
-            to in any::<u32>(),
-            length in any::<u32>(),
+        fn numbers_and_steps_are_the_same_after_writing_and_reading(
             number in any::<u32>(),
+            from in any::<u32>(),
+            numbers in prop::collection::vec(any::<u32>(), 0..9),
             long in any::<(u64, u64)>(),
         ) {
             let mut out = Writer(Vec::new());
-            let text = Text { start: to, length };
             out.number(number);
-            out.step(from, to);
+            out.steps(from, numbers.iter().copied());
+            out.counted_steps(numbers.iter().copied());
             out.long_step(long.0, long.1);
-            let end = out.text(from, text);
             let mut input = Reader(&out.0);
             prop_assert_eq!(input.number(), Some(number));
-            prop_assert_eq!(input.step(from), Some(to));
+            let mut read = vec![7];
+            prop_assert_eq!(input.steps(from, numbers.len(), &mut read), Some(()));
+            prop_assert_eq!(&read[1..], &numbers[..]);
+            prop_assert_eq!(input.counted_steps(), Some(numbers));
             prop_assert_eq!(input.long_step(long.0), Some(long.1));
-            prop_assert_eq!(input.text(from), Some((text, end)));
             prop_assert!(input.0.is_empty());
+        }
+
+        #[test]
+        fn what_was_sealed_is_refused_with_any_bit_changed(
+            bytes in prop::collection::vec(any::<u8>(), 0..40), bit in any::<usize>(),
+        ) {
+            const SEALED: Domain = Domain::new("sealed");
+            let (_, mut sealed) = Writer(bytes.clone()).sealed(SEALED);
+            prop_assert_eq!(Reader::unsealed(SEALED, &sealed).map(|input| input.0), Some(&bytes[..]));
+            let bit = bit % (sealed.len() * 8);
+            sealed[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(Reader::unsealed(SEALED, &sealed).is_none());
         }
     }
 }

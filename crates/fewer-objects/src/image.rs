@@ -9,7 +9,7 @@ use crate::relocatable::*;
 use crate::summary::{NameKey, UNKNOWN_SIZE};
 use crate::symbol_names::is_counter;
 
-const IMAGE_VERSION: u32 = 3;
+const IMAGE_VERSION: u32 = 4;
 const IMAGE: Domain = Domain::new("image.summary");
 const SHAPE: Domain = Domain::new("image.shape");
 /// GoogleTest's runner: a program that has it is a test program.
@@ -195,11 +195,11 @@ impl ImageSummary {
             out.word(list.len() as u32);
             list.iter().for_each(|item| out.bytes(item.as_bytes()));
         }
-        (Digest::of(IMAGE, &out.0), out.0)
+        out.sealed(IMAGE)
     }
 
     pub fn decode(bytes: &[u8]) -> Option<ImageSummary> {
-        let mut input = Reader(bytes);
+        let mut input = Reader::unsealed(IMAGE, bytes)?;
         if input.word()? != IMAGE_VERSION {
             return None;
         }

@@ -156,17 +156,12 @@ impl Kept {
         });
         out.word(self.starts_programs as u32 | (self.loads_libraries as u32) << 1);
         write_list(&mut out, &self.notes, |out, note| out.bytes(note.as_bytes()));
-        out.digest(Digest::of(KEPT, &out.0));
-        out.0
+        out.sealed(KEPT).1
     }
 
     /// The inverse of `encode`; `None` for another version or damaged bytes.
     fn decode(bytes: &[u8]) -> Option<Kept> {
-        let (body, digest) = bytes.split_last_chunk::<16>()?;
-        if Digest::from_bytes(*digest) != Digest::of(KEPT, body) {
-            return None;
-        }
-        let mut input = Reader(body);
+        let mut input = Reader::unsealed(KEPT, bytes)?;
         if (input.word()?, input.word()?) != (KEPT_VERSION, KEY_VERSION) {
             return None;
         }
@@ -272,7 +267,7 @@ fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
     for (node, &count) in (0..).zip(&nodes.counts) {
         let (row, after) = rest.split_at(count as usize);
         rest = after;
-        write_steps(out, node, row);
+        out.steps(node, row.iter().copied());
     }
 }
 
@@ -284,32 +279,11 @@ fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
     let programs = input.list(1, Reader::number)?;
     let names = input.list(4, read_text)?;
     let counts = input.list(1, Reader::number)?;
-    let count: usize = counts.iter().map(|&count| count as usize).sum();
-    if count > input.0.len() {
-        return None;
-    }
-    let mut targets = Vec::with_capacity(count);
+    let mut targets = Vec::with_capacity(counts.len() * 3);
     for (node, &count) in (0..).zip(&counts) {
-        read_steps(input, node, count as usize, &mut targets)?;
+        input.steps(node, count as usize, &mut targets)?;
     }
     Some(KeptNodes { contents, commons, programs, program_sets, names, counts, targets })
-}
-
-/// Numbers that mostly lie near the one before; the first near one that the reader knows.
-fn write_steps(out: &mut Writer, mut last: u32, numbers: &[u32]) {
-    for &number in numbers {
-        out.step(last, number);
-        last = number;
-    }
-}
-
-/// The inverse of [`write_steps`], for so many numbers.
-fn read_steps(input: &mut Reader<'_>, mut last: u32, count: usize, numbers: &mut Vec<u32>) -> Option<()> {
-    for _ in 0..count {
-        last = input.step(last)?;
-        numbers.push(last);
-    }
-    Some(())
 }
 
 fn write_image(out: &mut Writer, image: &KeptImage) {
@@ -361,24 +335,18 @@ fn write_object(out: &mut Writer, object: &KeptObject) {
     out.bytes(object.name.as_bytes());
     out.digest(object.key);
     out.digest(object.shape);
-    out.word(object.nodes.len() as u32);
-    write_steps(out, 0, &object.nodes);
+    out.counted_steps(object.nodes.iter().copied());
     write_set(out, &object.direct);
 }
 
 fn read_object(input: &mut Reader<'_>, nodes: u32, images: usize) -> Option<KeptObject> {
     let is_node = |&node: &u32| node < nodes || node == NO_NODE;
-    let mut last = 0;
-    Some(KeptObject {
-        name: read_text(input)?,
-        key: input.digest()?,
-        shape: input.digest()?,
-        nodes: input.list(1, |input| {
-            last = input.step(last)?;
-            Some(last).filter(is_node)
-        })?,
-        direct: read_set(input, images)?,
-    })
+    let (name, key, shape) = (read_text(input)?, input.digest()?, input.digest()?);
+    let nodes = input.counted_steps()?;
+    if !nodes.iter().all(is_node) {
+        return None;
+    }
+    Some(KeptObject { name, key, shape, nodes, direct: read_set(input, images)? })
 }
 
 fn write_evidence(out: &mut Writer, evidence: &Evidence) {

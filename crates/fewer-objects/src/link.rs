@@ -64,7 +64,7 @@ pub struct Linked<'s> {
     framework_commons: Vec<Vec<bool>>,
     definitions: Definitions,
     pub is_framework: Vec<bool>,
-    /// Rows of references per element node, then single ones for made nodes.
+    /// Rows of references per element node, as resolved; then single ones, of made nodes and what initialisers write.
     offsets: Vec<u32>,
     targets: Vec<u32>,
     pub extra: Vec<(u32, u32)>,

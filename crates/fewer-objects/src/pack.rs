@@ -97,11 +97,7 @@ impl Pack {
             out.number(symbol.size);
             out.number(symbol_bits(symbol.linkage, symbol.role));
         }
-        name = 0;
-        out.word(self.references.len() as u32);
-        for &reference in &self.references {
-            out.step(std::mem::replace(&mut name, reference), reference);
-        }
+        out.counted_steps(self.references.iter().copied());
         let mut last = (0, 0, 0);
         out.word(self.elements.len() as u32);
         for &CommonElement { closure, name, first_symbol, first_reference, traits } in &self.elements {
@@ -112,12 +108,12 @@ impl Pack {
             out.number(traits.0);
             last = (name, first_symbol, first_reference);
         }
-        (Digest::of(PACK, &out.0), out.0)
+        out.sealed(PACK)
     }
 
     /// The inverse of [`Pack::encode`]; `None` for another version or damaged bytes.
     pub fn decode(bytes: &[u8]) -> Option<Pack> {
-        let mut input = Reader(bytes);
+        let mut input = Reader::unsealed(PACK, bytes)?;
         if input.word()? != PACK_VERSION {
             return None;
         }
@@ -134,11 +130,7 @@ impl Pack {
             let (linkage, role) = read_symbol_bits(input.number()?)?;
             Some(CommonSymbol { name, size, linkage, role })
         })?;
-        name = 0;
-        let references = input.list(1, |input| {
-            name = input.step(name)?;
-            Some(name)
-        })?;
+        let references = input.counted_steps()?;
         let mut last = (0, 0, 0);
         let elements = input.list(20, |input| {
             let closure = input.digest()?;

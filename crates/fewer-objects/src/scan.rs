@@ -538,7 +538,7 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
         let mut take = |divided: Vec<(usize, Divided)>| {
             divided.into_iter().for_each(|(index, divided)| summaries[index] = packer.take(divided));
         };
-        // Objects are read while those before them are packed.
+        // Objects are read while those before them are packed. The scope is there to do all of it in the pool.
         rayon::scope(|_| {
             let mut before = Vec::new();
             for chunk in missing.chunks(objects_at_once()) {

@@ -10,7 +10,7 @@ const MOST_SHARED: usize = 255;
 /// A text is looked up by starts of these lengths, the longest first.
 const LENGTHS: [usize; 2] = [64, 24];
 /// How many times its own size a stored form may grow when read, so that a damaged one cannot ask for much memory.
-const MOST_GROWTH: usize = 32;
+const MOST_GROWTH: usize = 64;
 const NONE: u32 = u32::MAX;
 
 /// Texts that were read: one after the other, with the start of each and the end of the last.
@@ -141,6 +141,15 @@ mod tests {
         let texts: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
         let bytes = written(&texts);
         assert!(bytes.len() < 200 * 12 + 3 * 150, "{} bytes", bytes.len());
+        assert_eq!(read_texts(&mut Reader(&bytes)).unwrap().text, names.concat().as_bytes());
+    }
+
+    #[test]
+    fn many_long_texts_that_differ_in_their_last_bytes_are_read_again() {
+        let names: Vec<String> = (0..3_000).map(|index| format!("{}{index:02x}", "s".repeat(253))).collect();
+        let texts: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+        let bytes = written(&texts);
+        assert!(bytes.len() * 32 < names.concat().len(), "{} bytes", bytes.len());
         assert_eq!(read_texts(&mut Reader(&bytes)).unwrap().text, names.concat().as_bytes());
     }
 

@@ -13,6 +13,7 @@ pub const SUMMARY_VERSION: u32 = 6;
 
 const NAME: Domain = Domain::new("symbol.name");
 const SHAPE: Domain = Domain::new("object.shape");
+const SUMMARY: Domain = Domain::new("object.summary");
 
 /// An index into a summary's elements that stands for none.
 pub const NO_ELEMENT: u32 = u32::MAX;
@@ -255,7 +256,7 @@ impl ObjectSummary {
         let (mut text_end, mut references) = (0, 0);
         for element in &self.elements {
             out.digest(element.content);
-            text_end = out.text(text_end, element.name);
+            text_end = write_text(&mut out, text_end, element.name);
             out.step(references, element.first_reference);
             references = element.first_reference;
             out.number(element.traits.0);
@@ -265,7 +266,7 @@ impl ObjectSummary {
         out.word(self.symbols.len() as u32);
         text_end = 0;
         for symbol in &self.symbols {
-            text_end = out.text(text_end, symbol.name);
+            text_end = write_text(&mut out, text_end, symbol.name);
             // No element is the greatest number, and becomes the least.
             out.number(symbol.element.wrapping_add(1));
             out.number(symbol.size);
@@ -285,25 +286,20 @@ impl ObjectSummary {
         used.sort_unstable();
         used.dedup();
         out.word(used.len() as u32);
-        used.iter().for_each(|&pack| out.0.extend_from_slice(&pack_key(pack).to_bytes()));
+        used.iter().for_each(|&pack| out.digest(pack_key(pack)));
         // Neighbours are mostly of one pack.
         let runs = || self.commons.chunk_by(|a, b| a.pack == b.pack);
         out.word(runs().count() as u32);
         for run in runs() {
             out.word(used.partition_point(|&pack| pack < run[0].pack) as u32);
-            out.word(run.len() as u32);
-            let mut last = 0;
-            for common in run {
-                out.step(last, common.element);
-                last = common.element;
-            }
+            out.counted_steps(run.iter().map(|common| common.element));
         }
-        out.0
+        out.sealed(SUMMARY).1
     }
 
     /// The inverse of [`ObjectSummary::encode`]; `None` for another version or damaged bytes.
     pub fn decode(bytes: &[u8]) -> Option<ObjectSummary> {
-        let mut input = Reader(bytes);
+        let mut input = Reader::unsealed(SUMMARY, bytes)?;
         if input.word()? != SUMMARY_VERSION {
             return None;
         }
@@ -313,7 +309,7 @@ impl ObjectSummary {
         let elements = input.list(20, |input| {
             let content = input.digest()?;
             let name;
-            (name, text_end) = input.text(text_end)?;
+            (name, text_end) = read_text(input, text_end)?;
             first_reference = input.step(first_reference)?;
             let traits = Traits(input.number()?);
             Some(ElementSummary { content, closure: None, name, first_reference, traits })
@@ -324,7 +320,7 @@ impl ObjectSummary {
         text_end = 0;
         let symbols = input.list(5, |input| {
             let name;
-            (name, text_end) = input.text(text_end)?;
+            (name, text_end) = read_text(input, text_end)?;
             let element = input.number()?.wrapping_sub(1);
             let size = input.number()?;
             let (linkage, role) = read_symbol_bits(input.number()?)?;
@@ -341,11 +337,9 @@ impl ObjectSummary {
         let notes = input.list(4, |input| String::from_utf8(input.bytes()?.to_vec()).ok())?;
         let packs = input.list(16, Reader::digest)?;
         let runs = input.list(8, |input| {
-            let (pack, mut element) = (input.word()?, 0);
-            input.list(1, |input| {
-                element = input.step(element)?;
-                Some(Common { pack, element })
-            })
+            let pack = input.word()?;
+            let elements = input.counted_steps()?;
+            Some(elements.into_iter().map(|element| Common { pack, element }).collect::<Vec<_>>())
         })?;
         let commons = runs.concat();
         let summary =
@@ -381,7 +375,7 @@ impl ObjectSummary {
             out.word(bounded.element);
         }
         self.notes.iter().for_each(|note| out.bytes(note.as_bytes()));
-        closures.for_each(|closure| out.0.extend_from_slice(&closure.to_bytes()));
+        closures.for_each(|closure| out.digest(closure));
         let lists = [self.elements.len(), self.symbols.len(), self.bounded.len(), self.notes.len()];
         lists.iter().for_each(|&length| out.word(length as u32));
         Digest::of(SHAPE, &out.0)
@@ -415,14 +409,29 @@ impl ObjectSummary {
             Reference::Common(index) => (index as usize) < self.commons.len(),
         });
         let packed = self.commons.iter().all(|common| (common.pack as usize) < self.packs.len());
-        let defined =
-            self.symbols.iter().all(|symbol| symbol.element == NO_ELEMENT || symbol.element < elements);
+        let defined = self.symbols.iter().all(|symbol| match symbol.linkage {
+            Linkage::Undefined => symbol.element == NO_ELEMENT,
+            Linkage::Local | Linkage::Weak | Linkage::Strong => symbol.element < elements,
+        });
         ordered
             && references
             && packed
             && defined
             && self.bounded.iter().all(|bounded| bounded.element < elements)
     }
+}
+
+/// Most pieces of text follow the last one. Gives where it ends.
+fn write_text(out: &mut Writer, last_end: u32, text: Text) -> u32 {
+    out.step(last_end, text.start);
+    out.number(text.length);
+    text.start.wrapping_add(text.length)
+}
+
+/// The inverse of [`write_text`]; with where it ends.
+fn read_text(input: &mut Reader<'_>, last_end: u32) -> Option<(Text, u32)> {
+    let text = Text { start: input.step(last_end)?, length: input.number()? };
+    Some((text, text.start.wrapping_add(text.length)))
 }
 
 /// A piece of text; nothing where it is not within the text.

@@ -5,13 +5,20 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use fewer_core::{Digest, Domain};
 use fewer_objects::image::{ImageSummary, read_image};
 use fewer_objects::pack::{Divided, Pack, Packer};
 use fewer_objects::reader::read_object;
 use fewer_objects::scan::Packed;
 use fewer_objects::summary::{ObjectSummary, Reference};
-use fewer_objects::{Analysis, Given, NoCache, scan};
+use fewer_objects::surroundings::{ImageSurroundings, Surroundings};
+use fewer_objects::{Analysis, BuildTree, Given, NoCache, Scanned, scan};
 use tempfile::TempDir;
+
+/// What the stored forms are sealed with.
+const SUMMARY: Domain = Domain::new("object.summary");
+const PACK: Domain = Domain::new("pack");
+const IMAGE: Domain = Domain::new("image.summary");
 
 const SOURCE: &str = r#"
 #include <cassert>
@@ -72,6 +79,22 @@ fn damage(original: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// What the stored forms end with is a digest of the rest: damage that it would show is made to fit.
+fn damage_sealed(original: &[u8], domain: Domain, random: &mut Random) -> Vec<u8> {
+    let mut bytes = damage(&original[..original.len() - 16], random);
+    let digest = Digest::of(domain, &bytes);
+    bytes.extend(digest.to_bytes());
+    bytes
+}
+
+/// One bit changed.
+fn damage_seal(original: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    let at = random.below(bytes.len());
+    bytes[at] ^= 1 << random.below(8);
+    bytes
+}
+
 struct Corpus {
     _directory: TempDir,
     objects: Vec<Vec<u8>>,
@@ -122,12 +145,15 @@ fn damaged_files_and_summaries_are_survived() {
         let encoded = own.encode(&packs);
         assert!(!packs.is_empty() && !own.commons.is_empty());
         let pack = packs[0].pack.encode().1;
+        assert!(linked(&ObjectSummary::decode(&encoded).unwrap(), &packs) > 5);
         for _ in 0..1500 {
             kept(read_object(&damage(object, &mut random)));
-            if let Some(decoded) = ObjectSummary::decode(&damage(&encoded, &mut random)) {
+            assert!(ObjectSummary::decode(&damage_seal(&encoded, &mut random)).is_none());
+            if let Some(decoded) = ObjectSummary::decode(&damage_sealed(&encoded, SUMMARY, &mut random)) {
+                linked(&decoded, &packs);
                 walk_everything(decoded, &packs);
             }
-            if let Some(decoded) = Pack::decode(&damage(&pack, &mut random)) {
+            if let Some(decoded) = Pack::decode(&damage_sealed(&pack, PACK, &mut random)) {
                 walk_pack(&decoded);
             }
         }
@@ -135,7 +161,7 @@ fn damaged_files_and_summaries_are_survived() {
     let (_, image) = read_image(&corpus.program).encode();
     for _ in 0..1500 {
         read_image(&damage(&corpus.program, &mut random));
-        ImageSummary::decode(&damage(&image, &mut random));
+        ImageSummary::decode(&damage_sealed(&image, IMAGE, &mut random));
     }
     assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
 }
@@ -154,6 +180,26 @@ fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
     assert!(decoded.number_packs(&packs));
     assert_eq!(decoded, own);
     (packs, own)
+}
+
+/// Builds a state of one program with the object in it; gives how many elements it has.
+fn linked(summary: &ObjectSummary, packs: &[Packed]) -> usize {
+    let scanned = |name: &str| (name.to_string(), Digest(1));
+    let ((name, key), (program, image_key)) = (scanned("a.o"), scanned("program"));
+    let object = Scanned { name, key, modified: None, summary: summary.clone().into() };
+    let image = ImageSummary { has_googletest: true, ..ImageSummary::default() };
+    let image = Scanned { name: program, key: image_key, modified: None, summary: image.into() };
+    let surroundings = Surroundings {
+        images: vec![ImageSurroundings { image: "program".to_string(), ..ImageSurroundings::default() }],
+        members: vec![("a.o".to_string(), vec![0])],
+        ..Surroundings::default()
+    };
+    let Some(tree) = BuildTree::of_record(vec![object], packs.to_vec(), vec![image]) else { return 0 };
+    let analysis = Analysis::of_record(&tree, surroundings);
+    let tests = analysis.googletest_tests(&analysis.targets()[0], &[]);
+    let (graph, _) = analysis.into_graph(tests);
+    graph.elements().for_each(|element| assert!(graph.name(element).len() < 1 << 20));
+    graph.element_count()
 }
 
 /// Uses every index a summary holds, as the linker does.

@@ -25,6 +25,8 @@ pub fn tests_reaching(graph: &Graph, elements: &[ElementId]) -> Vec<TestId> {
 /// enclosing scopes. Example: `parse_radix`, `abacus::Lexer::next`, `_ZN6abacus5Lexer4nextEv`.
 pub fn named(graph: &Graph, name: &str) -> Vec<ElementId> {
     let elements: Vec<ElementId> = graph.elements().collect();
+    // The names are made when the first is asked for, by all threads: one that waits for them here could not help.
+    elements.first().map(|first| graph.name(*first));
     elements.into_par_iter().filter(|element| is_called(graph.name(*element), name)).collect()
 }
 
