@@ -391,18 +391,12 @@ impl<'t> Analysis<'t> {
 
     /// The elements that come from a set of object files, by the name of the object.
     pub fn elements_of_objects(&self, wanted: impl Fn(&str) -> bool) -> Vec<ElementId> {
-        let mut found = Vec::new();
-        for (object, file) in self.tree.objects.iter().enumerate() {
-            if wanted(&file.name) {
-                match &self.basis {
-                    Basis::Linked(tests) => found.extend(tests.linked.nodes_of_object(object)),
-                    Basis::Kept(renewal) => found.extend(renewal.nodes_of_object(self.tree, object)),
-                }
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        elements(found)
+        let objects = &self.tree.objects;
+        let wanted = (0..objects.len()).filter(|&object| wanted(&objects[object].name));
+        elements(match &self.basis {
+            Basis::Linked(tests) => wanted.flat_map(|object| tests.linked.nodes_of_object(object)).collect(),
+            Basis::Kept(renewal) => renewal.nodes_of_objects(self.tree, wanted),
+        })
     }
 
     fn program_roots(&self, target: &Target) -> Vec<u32> {

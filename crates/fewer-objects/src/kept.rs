@@ -102,6 +102,18 @@ pub struct KeptNodes {
     pub targets: Vec<u32>,
 }
 
+impl KeptNodes {
+    /// Per node the nodes it refers to.
+    pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = &self.targets[..];
+        self.counts.iter().map(move |&count| {
+            let (row, after) = rest.split_at(count as usize);
+            rest = after;
+            row
+        })
+    }
+}
+
 impl Kept {
     pub fn load(cache: &dyn SummaryCache, build_directory: &Path) -> Option<Kept> {
         let key = key_of(build_directory)?;
@@ -263,12 +275,7 @@ fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
     write_list(out, &nodes.programs, |out, set| out.number(*set));
     write_list(out, &nodes.names, |out, name| out.bytes(name.as_bytes()));
     write_list(out, &nodes.counts, |out, count| out.number(*count));
-    let mut rest = &nodes.targets[..];
-    for (node, &count) in (0..).zip(&nodes.counts) {
-        let (row, after) = rest.split_at(count as usize);
-        rest = after;
-        out.steps(node, row.iter().copied());
-    }
+    (0..).zip(nodes.rows()).for_each(|(node, row)| out.steps(node, row.iter().copied()));
 }
 
 fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
@@ -293,13 +300,14 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
     image.shape.iter().for_each(|shape| out.digest(*shape));
     out.bytes(&image.summary.encode().1);
     out.word(image.candidates.len() as u32);
-    let (mut address, mut entry) = (0, 0);
+    let mut last = (0, 0);
     for Candidate { symbol, is_explained } in &image.candidates {
         out.long(symbol.key.0);
-        out.long_step(std::mem::replace(&mut address, symbol.address), symbol.address);
+        out.long_step(last.0, symbol.address);
         out.number(symbol.size);
-        out.step(std::mem::replace(&mut entry, symbol.entry.bits()), symbol.entry.bits());
+        out.step(last.1, symbol.entry.bits());
         out.number(*is_explained as u32);
+        last = (symbol.address, symbol.entry.bits());
     }
     out.digest(image.foreign.unwrap_or_default());
     write_list(out, &image.mains, |out, node| out.word(*node));

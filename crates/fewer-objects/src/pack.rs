@@ -90,10 +90,11 @@ impl Pack {
         let texts: Vec<&[u8]> = (0..self.names.len() as u32).map(|name| self.name(name)).collect();
         write_texts(&mut out, &texts);
         // Names are numbered in the order in which they are met.
-        let mut name = 0;
+        let mut last = 0;
         out.word(self.symbols.len() as u32);
         for symbol in &self.symbols {
-            out.step(std::mem::replace(&mut name, symbol.name), symbol.name);
+            out.step(last, symbol.name);
+            last = symbol.name;
             out.number(symbol.size);
             out.number(symbol_bits(symbol.linkage, symbol.role));
         }

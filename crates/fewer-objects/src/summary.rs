@@ -100,27 +100,23 @@ pub enum Reference {
     Common(u32),
 }
 
-const SYMBOL_BIT: u32 = 1 << 31;
-const COMMON_BIT: u32 = 1 << 30;
-/// How many of the highest bits tell the kind of a reference.
-const KIND_BITS: u32 = 2;
-
 impl Reference {
+    /// The two lowest bits tell the kind, so that small places stay small numbers.
     fn encode(self) -> u32 {
         match self {
-            Reference::Element(index) => index,
-            Reference::Symbol(index) => index | SYMBOL_BIT,
-            Reference::Common(index) => index | COMMON_BIT,
+            Reference::Element(index) => index << 2,
+            Reference::Common(index) => index << 2 | 1,
+            Reference::Symbol(index) => index << 2 | 2,
         }
     }
 
-    fn decode(word: u32) -> Reference {
-        if word & SYMBOL_BIT != 0 {
-            Reference::Symbol(word & !SYMBOL_BIT)
-        } else if word & COMMON_BIT != 0 {
-            Reference::Common(word & !COMMON_BIT)
-        } else {
-            Reference::Element(word)
+    fn decode(number: u32) -> Option<Reference> {
+        let index = number >> 2;
+        match number & 3 {
+            0 => Some(Reference::Element(index)),
+            1 => Some(Reference::Common(index)),
+            2 => Some(Reference::Symbol(index)),
+            _ => None,
         }
     }
 }
@@ -262,7 +258,7 @@ impl ObjectSummary {
             out.number(element.traits.0);
         }
         out.word(self.references.len() as u32);
-        self.references.iter().for_each(|reference| out.number(reference.encode().rotate_left(KIND_BITS)));
+        self.references.iter().for_each(|reference| out.number(reference.encode()));
         out.word(self.symbols.len() as u32);
         text_end = 0;
         for symbol in &self.symbols {
@@ -314,9 +310,7 @@ impl ObjectSummary {
             let traits = Traits(input.number()?);
             Some(ElementSummary { content, closure: None, name, first_reference, traits })
         })?;
-        let reference =
-            |input: &mut Reader<'_>| Some(Reference::decode(input.number()?.rotate_right(KIND_BITS)));
-        let references = input.list(1, reference)?;
+        let references = input.list(1, |input| Reference::decode(input.number()?))?;
         text_end = 0;
         let symbols = input.list(5, |input| {
             let name;

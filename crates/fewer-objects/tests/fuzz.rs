@@ -184,11 +184,8 @@ fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
 
 /// Builds a state of one program with the object in it; gives how many elements it has.
 fn linked(summary: &ObjectSummary, packs: &[Packed]) -> usize {
-    let scanned = |name: &str| (name.to_string(), Digest(1));
-    let ((name, key), (program, image_key)) = (scanned("a.o"), scanned("program"));
-    let object = Scanned { name, key, modified: None, summary: summary.clone().into() };
-    let image = ImageSummary { has_googletest: true, ..ImageSummary::default() };
-    let image = Scanned { name: program, key: image_key, modified: None, summary: image.into() };
+    let object = scanned("a.o", summary.clone());
+    let image = scanned("program", ImageSummary { has_googletest: true, ..ImageSummary::default() });
     let surroundings = Surroundings {
         images: vec![ImageSurroundings { image: "program".to_string(), ..ImageSurroundings::default() }],
         members: vec![("a.o".to_string(), vec![0])],
@@ -200,6 +197,10 @@ fn linked(summary: &ObjectSummary, packs: &[Packed]) -> usize {
     let (graph, _) = analysis.into_graph(tests);
     graph.elements().for_each(|element| assert!(graph.name(element).len() < 1 << 20));
     graph.element_count()
+}
+
+fn scanned<T>(name: &str, summary: T) -> Scanned<T> {
+    Scanned { name: name.to_string(), key: Digest(1), modified: None, summary: summary.into() }
 }
 
 /// Uses every index a summary holds, as the linker does.

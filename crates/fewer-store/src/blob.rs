@@ -6,7 +6,7 @@ use std::time::Duration;
 use fewer_core::Digest;
 use jiff::Timestamp;
 use rusqlite::blob::{Blob, ZeroBlob};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use crate::column::{Key, Moment};
 use crate::error::{StoreError, StoreErrorKind};
@@ -133,12 +133,13 @@ fn put(connection: &Connection, kind: &str, key: Digest, content: &[u8]) -> Resu
          ON CONFLICT (kind, key) DO UPDATE SET stored_at = excluded.stored_at, content = excluded.content
          RETURNING id",
     )?;
-    if content.len() < LARGE {
-        return Ok(statement.query_row(params![kind, Key(key), Moment::now(), content], |row| row.get(0))?);
-    }
+    let is_large = content.len() >= LARGE;
     let room = ZeroBlob(content.len() as u64);
-    let id = statement.query_row(params![kind, Key(key), Moment::now(), room], |row| row.get(0))?;
-    connection.blob_open("main", "blob", "content", id, false)?.write_all_at(content, 0)?;
+    let value: &dyn ToSql = if is_large { &room } else { &content };
+    let id = statement.query_row(params![kind, Key(key), Moment::now(), value], |row| row.get(0))?;
+    if is_large {
+        connection.blob_open("main", "blob", "content", id, false)?.write_all_at(content, 0)?;
+    }
     Ok(id)
 }
 

@@ -190,14 +190,21 @@ impl Renewal {
         contests().all(is_same)
     }
 
-    /// Every node that an object holds.
-    pub(super) fn nodes_of_object(&self, tree: &BuildTree, object: usize) -> Vec<u32> {
+    /// Every node that one of the objects holds.
+    pub(super) fn nodes_of_objects(
+        &self,
+        tree: &BuildTree,
+        objects: impl Iterator<Item = usize>,
+    ) -> Vec<u32> {
         let KeptNodes { contents, commons, .. } = &self.kept.nodes;
-        let known: DigestMap<u32> = contents.iter().copied().zip(0..*commons).collect();
-        let common = closures(&tree.objects[object].summary, &tree.packs)
-            .filter_map(|closure| known.get(&closure).copied());
-        let own = self.kept.objects[object].nodes.iter().copied().filter(|&node| node != NO_NODE);
-        own.chain(common).collect()
+        let known = nodes_by_closure(&contents[..*commons as usize]);
+        let mut nodes = Vec::new();
+        for object in objects {
+            nodes.extend(self.kept.objects[object].nodes.iter().filter(|node| **node != NO_NODE));
+            let common = closures(&tree.objects[object].summary, &tree.packs);
+            nodes.extend(common.filter_map(|closure| known.get(&closure)));
+        }
+        nodes
     }
 }
 
@@ -244,15 +251,9 @@ fn survey_again(
 
 /// The kept nodes with their contents, then the new ones.
 fn graph(tree: &BuildTree, renewal: &Renewal, mut contents: Vec<Digest>, made: Vec<NewNode>) -> Graph {
-    let KeptNodes { counts, targets, .. } = &renewal.kept.nodes;
+    let KeptNodes { targets, commons, programs, names, .. } = &renewal.kept.nodes;
     let mut rows = Rows::with_capacity(contents.len() + made.len(), targets.len());
-    let mut rest = &targets[..];
-    for &count in counts {
-        let (row, after) = rest.split_at(count as usize);
-        rest = after;
-        rows.push(row.iter().copied());
-    }
-    let KeptNodes { commons, programs, names, .. } = &renewal.kept.nodes;
+    renewal.kept.nodes.rows().for_each(|row| rows.push(row.iter().copied()));
     let commons: Vec<Digest> = contents[..*commons as usize].to_vec();
     let mut names = names.clone();
     for (node, references) in made {
@@ -261,13 +262,18 @@ fn graph(tree: &BuildTree, renewal: &Renewal, mut contents: Vec<Digest>, made: V
         rows.push(references);
     }
     let own = renewal.kept.objects.iter().map(|object| object.nodes.clone()).collect();
-    let common = move |packs: &[Packed]| common_nodes(commons, packs);
+    let common = move |packs: &[Packed]| common_nodes(&commons, packs);
     rows.into_graph(contents, later_names(tree, programs.len(), own, common, names))
 }
 
+/// The nodes of common elements, which come first, by what identifies each.
+fn nodes_by_closure(closures: &[Digest]) -> DigestMap<u32> {
+    closures.iter().copied().zip(0..).collect()
+}
+
 /// Per pack and element its node. The closures are those of the nodes.
-fn common_nodes(closures: Vec<Digest>, packs: &[Packed]) -> Vec<Vec<u32>> {
-    let nodes: DigestMap<u32> = closures.into_iter().zip(0..).collect();
+fn common_nodes(closures: &[Digest], packs: &[Packed]) -> Vec<Vec<u32>> {
+    let nodes = nodes_by_closure(closures);
     let node = |common: &CommonElement| nodes.get(&common.closure).copied().unwrap_or(NO_NODE);
     packs.iter().map(|packed| packed.pack.elements.iter().map(node).collect()).collect()
 }
