@@ -42,5 +42,5 @@ mod workers;
 
 pub use cancel::Cancel;
 pub use event::{CaseResult, Event, ProcessFailure, RunEnd, TestResult};
-pub use program::TestProgram;
+pub use program::{Claims, TestProgram};
 pub use workers::{Job, RunOptions, run};

@@ -1,6 +1,7 @@
 //! A test executable and the surroundings it is started in. What it is asked to do is told by the frameworks'
 //! modules.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,6 +18,29 @@ pub struct TestProgram {
     pub environment: Vec<(String, String)>,
     /// Taken out of this process's own environment.
     pub environment_removed: Vec<String>,
+    pub claims: Claims,
+}
+
+/// What a program has for itself while it runs: nothing that claims the same is started meanwhile.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Claims {
+    /// It runs alone.
+    pub everything: bool,
+    /// By name. Example: `database`.
+    pub resources: BTreeSet<String>,
+}
+
+impl Claims {
+    /// Whether two programs may run at the same time.
+    pub fn allow(&self, other: &Claims) -> bool {
+        !self.everything && !other.everything && self.resources.is_disjoint(&other.resources)
+    }
+
+    /// Claims what another claims, too.
+    pub fn extend(&mut self, other: &Claims) {
+        self.everything |= other.everything;
+        self.resources.extend(other.resources.iter().cloned());
+    }
 }
 
 /// Variables that would change which tests run, how often, or where results are written: removed even when the
@@ -71,6 +95,7 @@ impl TestProgram {
             working_directory: working_directory.into(),
             environment: Vec::new(),
             environment_removed: Vec::new(),
+            claims: Claims::default(),
         }
     }
 

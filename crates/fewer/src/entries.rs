@@ -70,7 +70,10 @@ impl Entries {
         }
         for (target, ways) in ways {
             let mut ways = ways.into_iter().map(|(_, entries)| entries);
-            if let Some(first) = ways.next().and_then(|entries| entries.into_iter().next()) {
+            let mut same_way = ways.next().into_iter().flatten();
+            if let Some(mut first) = same_way.next() {
+                // One process runs the tests of many entries, and what any of them must not run beside.
+                same_way.for_each(|entry| first.claims.extend(&entry.claims));
                 sorted.googletest.insert(target.clone(), first);
             }
             // The same program in another environment or with other arguments is another test.

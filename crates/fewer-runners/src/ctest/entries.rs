@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{CtestError, CtestErrorKind};
 use crate::cancel::Cancel;
 use crate::process::{ErrorOutput, Exit, Leftovers, Stop, Streams, supervise};
-use crate::program::TestProgram;
+use crate::program::{Claims, TestProgram};
 use crate::transcript::Transcript;
 
 /// Reading `CTestTestfile.cmake` runs no test; a directory with 10,000 tests takes a second.
@@ -36,6 +36,8 @@ pub struct CtestEntry {
     pub timeout: Option<Duration>,
     pub disabled: bool,
     pub will_fail: bool,
+    /// `RUN_SERIAL` and `RESOURCE_LOCK`.
+    pub claims: Claims,
     /// Sorted.
     pub labels: Vec<String>,
     /// Every property as CTest gives it, by name.
@@ -73,6 +75,7 @@ impl CtestEntry {
             working_directory: self.working_directory.clone(),
             environment: self.environment.clone(),
             environment_removed: self.environment_removed.clone(),
+            claims: self.claims.clone(),
         })
     }
 
@@ -96,6 +99,10 @@ impl CtestEntry {
             timeout: get("TIMEOUT").and_then(Value::as_f64).and_then(limit),
             disabled: get("DISABLED").and_then(Value::as_bool).unwrap_or(false),
             will_fail: get("WILL_FAIL").and_then(Value::as_bool).unwrap_or(false),
+            claims: Claims {
+                everything: get("RUN_SERIAL").and_then(Value::as_bool).unwrap_or(false),
+                resources: strings(get("RESOURCE_LOCK")).into_iter().collect(),
+            },
             labels,
             properties,
         }

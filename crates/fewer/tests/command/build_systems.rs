@@ -57,6 +57,28 @@ fn cmake_with_ninja_and_ctest_entries() {
     how_a_test_is_started_is_part_of_it(&project);
 }
 
+#[test]
+fn programs_that_ctest_never_runs_side_by_side_run_one_after_the_other() {
+    let project = Project::empty();
+    project.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.18)\nproject(p CXX)\nenable_testing()\nfind_package(GTest REQUIRED)\n\
+         add_library(port OBJECT test.cpp)\nforeach(name one two three)\nadd_executable(${name} $<TARGET_OBJECTS:port>)\n\
+         target_link_libraries(${name} GTest::gtest_main)\nadd_test(NAME ${name} COMMAND ${name})\nendforeach()\n\
+         set_tests_properties(one two PROPERTIES RESOURCE_LOCK port)\n\
+         set_tests_properties(three PROPERTIES RUN_SERIAL TRUE)\n",
+    );
+    project.write(
+        "test.cpp",
+        "#include <gtest/gtest.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
+         TEST(Port, Opens) { ASSERT_EQ(0, mkdir(\"port\", 0700)); usleep(400000); ASSERT_EQ(0, rmdir(\"port\")); }\n",
+    );
+    project.command("cmake", &["-G", "Ninja", "-S", ".", "-B", "build"]);
+    project.command("cmake", &["--build", "build"]);
+    let ran = project.fewer(&["run", "--jobs", "4"]).expect(0);
+    assert!(ran.contains("3 ran (3 passed)"), "{ran}");
+}
+
 fn how_a_test_is_started_is_part_of_it(project: &Project) {
     project.edit("CMakeLists.txt", "MODE=fast", "MODE=slow");
     project.edit("CMakeLists.txt", "COMMAND plain 2", "COMMAND plain 2 3");
