@@ -95,12 +95,13 @@ impl Store {
     }
 
     /// Stores blobs of a kind, all or none, in place of what is there under the same keys: for what is kept under
-    /// another key than the digest of its content.
+    /// another key than the digest of its content. On the disk with the next thing that must be there: until then
+    /// nothing refers to it, and whoever asks for it can make it again.
     pub fn replace_blobs(&self, kind: &str, blobs: &[(Digest, Vec<u8>)]) -> Result<(), StoreError> {
         if blobs.is_empty() {
             return Ok(());
         }
-        self.write(|connection| {
+        self.write_without_waiting(|connection| {
             let put = |(key, content): &(Digest, Vec<u8>)| put(connection, kind, *key, content);
             let ids = blobs.iter().map(put).collect::<Result<Vec<i64>, StoreErrorKind>>()?;
             touch(connection, &ids)

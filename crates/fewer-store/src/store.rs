@@ -2,7 +2,8 @@
 //! the other files.
 //!
 //! Durability: write-ahead log with `synchronous=FULL`, so that whatever a method has returned from is on the
-//! disk, also after a power cut. (`NORMAL` would keep the file consistent, but lose the newest outcomes.)
+//! disk, also after a power cut. (`NORMAL` would keep the file consistent, but lose the newest outcomes. It does for what
+//! can be made again.)
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,19 @@ impl Store {
         })
     }
 
+    /// The same, but it may be lost in a power cut as long as nothing else was written. The log has one order: whatever
+    /// is on the disk, what was written before it is too.
+    pub(crate) fn write_without_waiting<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
+        let wait = |mode| self.connection.pragma_update(None, "synchronous", mode);
+        wait("NORMAL").map_err(|error| self.failed(error.into()))?;
+        let written = self.write(work);
+        wait("FULL").map_err(|error| self.failed(error.into()))?;
+        written
+    }
+
     fn transaction<T>(
         &self,
         behavior: TransactionBehavior,
@@ -138,5 +152,24 @@ fn quick_check(connection: &Connection) -> Result<(), StoreErrorKind> {
     match detail.as_str() {
         "ok" => Ok(()),
         _ => Err(StoreErrorKind::Damaged { detail }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_what_need_not_wait_for_the_disk_everything_else_waits_again() {
+        const FULL: i64 = 2;
+        let directory = tempfile::TempDir::new().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        let mode =
+            || store.connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap();
+        let during = store.write_without_waiting(|_| Ok(mode())).unwrap();
+        assert!(during < FULL && mode() == FULL);
+        let failed =
+            store.write_without_waiting(|connection| Ok(connection.execute("no statement", []).map(drop)?));
+        assert!(failed.is_err() && mode() == FULL);
     }
 }
