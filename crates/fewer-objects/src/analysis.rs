@@ -28,14 +28,14 @@ use crate::membership::{Evidence, Memberships, contested, memberships};
 use crate::name_map::NameMap;
 use crate::renewal::Renewal;
 use crate::scan::{BuildTree, Packed, Scanned};
-use crate::summary::{Linkage, NO_ELEMENT, NameKey, SymbolSummary};
+use crate::summary::{NO_ELEMENT, NameKey, SymbolSummary};
 use crate::surroundings::{ImageSurroundings, Surroundings};
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
 use crate::verification;
 use crate::virtual_tables::VirtualCalls;
 use naming::later_names;
-use survey::{Around, TakesIn, add_unseen, note_contents, survey};
+use survey::{Around, Surveyed, TakesIn, add_unseen, note_contents, survey};
 
 const ENVIRONMENT: Domain = Domain::new("environment");
 const STALE: Domain = Domain::new("image.stale");
@@ -128,19 +128,20 @@ impl<'t> Analysis<'t> {
         let names = KnownNames::of(tree);
         let evidence = Evidence::of(tree, &names);
         let direct = evidence.direct_members();
-        let open = contested(tree, &direct);
+        let open = contested(tree, &names, &direct);
         let exclusions = verification::exclusions(build_directory, tree, &open);
         let mut settled = direct.clone().without(&exclusions);
         add_dissolved(tree, &mut settled);
         place_in_harnesses(tree, &given.harnesses, &mut settled);
         let members = memberships(tree, settled);
-        let mut linked = Linked::link(tree, members.used.clone(), given.virtual_calls);
+        let mut linked = Linked::link(tree, names, members.used.clone(), given.virtual_calls);
         let around = Around {
             toolchain: given.toolchain.as_ref(),
             library_path: given.library_path.clone(),
             is_linked: given.is_linked,
         };
-        let (mut images, foreign) = survey(build_directory, tree, &members, &linked, &names, around);
+        let Surveyed { mut images, foreign, locals } =
+            survey(build_directory, tree, &members, &linked, around);
         let takes_in = TakesIn::of(&linked);
         note_contents(tree, takes_in, &given.harnesses, &mut images);
         add_unseen(&given, &mut images);
@@ -154,9 +155,17 @@ impl<'t> Analysis<'t> {
         let inputs = linked.connect_intakes(&intakes(tree, &surroundings));
         let analysis = Analysis::finish(tree, linked, surroundings);
         if is_kept {
-            let found =
-                keeping::Found { evidence, direct, open, exclusions, members, foreign, takes_in, inputs };
-            analysis.keep(found);
+            analysis.keep(keeping::Found {
+                evidence,
+                direct,
+                open,
+                exclusions,
+                members,
+                foreign,
+                locals,
+                takes_in,
+                inputs,
+            });
         }
         analysis
     }
@@ -164,7 +173,8 @@ impl<'t> Analysis<'t> {
     /// Builds a recorded state again.
     pub fn of_record(tree: &'t BuildTree, surroundings: Surroundings) -> Analysis<'t> {
         let members = memberships(tree, members_of_record(tree, &surroundings));
-        let mut linked = Linked::link(tree, members.used.clone(), surroundings.virtual_calls);
+        let mut linked =
+            Linked::link(tree, KnownNames::of(tree), members.used.clone(), surroundings.virtual_calls);
         linked.connect_intakes(&intakes(tree, &surroundings));
         Analysis::finish(tree, linked, surroundings)
     }

@@ -14,10 +14,14 @@ const OBJECT_FILE: Domain = Domain::new("file.object");
 const IMAGE_FILE: Domain = Domain::new("file.image");
 
 /// Raise when a key is made in another way; it changes with the summaries' version too.
-pub const KEY_VERSION: u32 = 1 + SUMMARY_VERSION * 0x100;
+pub const KEY_VERSION: u32 = 2 + SUMMARY_VERSION * 0x100;
 
 /// Bytes between two sections that may be padding.
 const LARGEST_PADDING: usize = 64;
+/// The most that is written of a section's entry in the table.
+const ENTRY: usize = 56;
+/// In place of where the bytes of a section lie, if it has none.
+const NOWHERE: u64 = u64::MAX;
 /// What the header tells of the kind of file and machine.
 const IDENTIFICATION: usize = 20;
 
@@ -27,7 +31,7 @@ type SectionEntry = elf::SectionHeader64<LE>;
 /// The key of an object's summary: all of the file but the parts for debuggers, and where they lie.
 pub fn object_key(bytes: &[u8]) -> Digest {
     let mut key = DigestBuilder::new(OBJECT_FILE);
-    key.number(SUMMARY_VERSION as u64);
+    key.number(KEY_VERSION as u64);
     key.digest(digest_of_sections(OBJECT_FILE, bytes).unwrap_or_else(|| Digest::of(OBJECT_FILE, bytes)));
     key.finish()
 }
@@ -66,31 +70,37 @@ fn is_for_debuggers(tables: &Tables<'_>, section: &SectionEntry) -> bool {
 /// among the bytes hashed; where those lie in the file does not. `None` if a section is not within the file.
 fn digest_of_sections(domain: Domain, bytes: &[u8]) -> Option<Digest> {
     let tables = &tables(bytes)?;
-    let mut entries: Vec<u8> = Vec::with_capacity(tables.entries.len() * 64);
+    let mut entries: Vec<u8> = Vec::with_capacity(tables.entries.len() * ENTRY);
     // Compilers write relocations, which lie behind all else, in turn with what they apply to.
     let mut runs = [Run::default(), Run::default()];
     let mut digest = DigestBuilder::new(domain);
     digest.bytes(bytes.get(..IDENTIFICATION)?);
     for section in tables.entries {
         let kind = section.sh_type(LE).0;
-        entries.extend_from_slice(&section.sh_name.get(LE).to_le_bytes());
-        entries.extend_from_slice(&kind.to_le_bytes());
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let name_and_kind = pair(section.sh_name.get(LE), kind);
         if is_for_debuggers(tables, section) {
+            entries.extend_from_slice(&name_and_kind.to_le_bytes());
             continue;
         }
-        for number in
-            [section.sh_flags(LE).0, section.sh_addr(LE), section.sh_size(LE), section.sh_entsize(LE)]
-        {
-            entries.extend_from_slice(&number.to_le_bytes());
-        }
-        entries.extend_from_slice(&section.sh_link(LE).to_le_bytes());
-        entries.extend_from_slice(&section.sh_info(LE).to_le_bytes());
-        if let Some((offset, size)) = section.file_range(LE) {
-            let range = usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?;
-            let is_relocation = matches!(kind, SHT_RELA | SHT_REL);
-            let place = runs[is_relocation as usize].add(range, domain, bytes, &mut digest)?;
-            entries.extend_from_slice(&(place as u64).to_le_bytes());
-        }
+        let place = match section.file_range(LE) {
+            None => NOWHERE,
+            Some((offset, size)) => {
+                let range = usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?;
+                let is_relocation = matches!(kind, SHT_RELA | SHT_REL);
+                runs[is_relocation as usize].add(range, domain, bytes, &mut digest)? as u64
+            }
+        };
+        let entry = [
+            name_and_kind,
+            section.sh_flags(LE).0,
+            section.sh_addr(LE),
+            section.sh_size(LE),
+            section.sh_entsize(LE),
+            pair(section.sh_link(LE), section.sh_info(LE)),
+            place,
+        ];
+        entries.extend_from_slice(entry.map(u64::to_le_bytes).as_flattened());
     }
     for run in &mut runs {
         run.finish(domain, bytes, &mut digest)?;

@@ -1,7 +1,7 @@
 //! Unwinding information: which function each frame description belongs to, its rules and what it refers to
 //! (personality, exception table). Only the structure is read, not the rules.
 
-use crate::relocatable::Relocation;
+use crate::relocatable::{Relocation, RelocationFields};
 
 /// The unwinding information of one function.
 pub struct Frame<'d> {
@@ -33,7 +33,7 @@ impl<'d> Part<'d> {
     fn references(self) -> impl Iterator<Item = (u64, &'d Relocation)> {
         self.relocations
             .iter()
-            .map(move |relocation| (relocation.offset.wrapping_sub(self.start), relocation))
+            .map(move |relocation| (relocation.offset().wrapping_sub(self.start), relocation))
     }
 }
 
@@ -104,7 +104,7 @@ impl<'d> Iterator for Records<'d> {
         };
         let end = start + 4 + length;
         let (back, body) = (self.word(start + 4)?, self.data.get(start + 8..end)?);
-        let count = self.relocations.iter().take_while(|relocation| relocation.offset < end as u64).count();
+        let count = self.relocations.iter().take_while(|relocation| relocation.offset() < end as u64).count();
         let (relocations, rest) = self.relocations.split_at(count);
         self.relocations = rest;
         self.start = end;

@@ -16,11 +16,7 @@ impl Writer {
     }
 
     /// Seven bits per byte, the lowest first; the high bit says that more follow.
-    pub(crate) fn number(&mut self, value: u32) {
-        self.long_number(u64::from(value));
-    }
-
-    fn long_number(&mut self, mut value: u64) {
+    pub(crate) fn number(&mut self, mut value: u32) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
             value >>= 7;
@@ -41,12 +37,6 @@ impl Writer {
     pub(crate) fn step(&mut self, from: u32, to: u32) {
         let difference = to.wrapping_sub(from) as i32;
         self.number((difference << 1 ^ difference >> 31) as u32);
-    }
-
-    /// The same for large numbers.
-    pub(crate) fn long_step(&mut self, from: u64, to: u64) {
-        let difference = to.wrapping_sub(from) as i64;
-        self.long_number((difference << 1 ^ difference >> 63) as u64);
     }
 
     /// Numbers that are mostly near the one before; the first near one that the reader knows.
@@ -96,14 +86,10 @@ impl<'d> Reader<'d> {
     }
 
     pub(crate) fn number(&mut self) -> Option<u32> {
-        u32::try_from(self.long_number()?).ok()
-    }
-
-    fn long_number(&mut self) -> Option<u64> {
         const BITS: usize = 7;
         let mut value = 0;
-        for (place, &byte) in self.0.iter().enumerate().take(u64::BITS as usize / BITS + 1) {
-            let bits = u64::from(byte & 0x7f);
+        for (place, &byte) in self.0.iter().enumerate().take(u32::BITS as usize / BITS + 1) {
+            let bits = u32::from(byte & 0x7f);
             let moved = bits << (BITS * place);
             if moved >> (BITS * place) != bits {
                 return None;
@@ -129,12 +115,6 @@ impl<'d> Reader<'d> {
     /// The inverse of [`Writer::step`].
     pub(crate) fn step(&mut self, from: u32) -> Option<u32> {
         let folded = self.number()?;
-        Some(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
-    }
-
-    /// The inverse of [`Writer::long_step`].
-    pub(crate) fn long_step(&mut self, from: u64) -> Option<u64> {
-        let folded = self.long_number()?;
         Some(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
     }
 
@@ -200,20 +180,17 @@ mod tests {
             number in any::<u32>(),
             from in any::<u32>(),
             numbers in prop::collection::vec(any::<u32>(), 0..9),
-            long in any::<(u64, u64)>(),
         ) {
             let mut out = Writer(Vec::new());
             out.number(number);
             out.steps(from, numbers.iter().copied());
             out.counted_steps(numbers.iter().copied());
-            out.long_step(long.0, long.1);
             let mut input = Reader(&out.0);
             prop_assert_eq!(input.number(), Some(number));
             let mut read = vec![7];
             prop_assert_eq!(input.steps(from, numbers.len(), &mut read), Some(()));
             prop_assert_eq!(&read[1..], &numbers[..]);
             prop_assert_eq!(input.counted_steps(), Some(numbers));
-            prop_assert_eq!(input.long_step(long.0), Some(long.1));
             prop_assert!(input.0.is_empty());
         }
 

@@ -233,8 +233,9 @@ impl TestClasses {
     fn generators_of(&self, test: &ListedTest) -> Result<Vec<u32>, String> {
         let instantiation: String = test.suite.split('/').collect();
         let stem = format!("gtest_{instantiation}_EvalGenerat");
-        let own: Vec<u32> =
-            self.generators.iter().filter(|(name, _)| name.contains(&stem)).map(|(_, node)| *node).collect();
+        let stem = memchr::memmem::Finder::new(&stem);
+        let is_own = |(name, _): &&(String, u32)| stem.find(name.as_bytes()).is_some();
+        let own: Vec<u32> = self.generators.iter().filter(is_own).map(|(_, node)| *node).collect();
         if !own.is_empty() {
             return Ok(own);
         }

@@ -4,9 +4,8 @@
 use fewer_core::{Digest, DigestBuilder, Domain, Lazy};
 
 use crate::encoding::{Reader, Writer};
-use crate::name_map::SizedNameSet;
 use crate::relocatable::*;
-use crate::summary::{NameKey, UNKNOWN_SIZE};
+use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
 
 const IMAGE_VERSION: u32 = 4;
@@ -21,21 +20,12 @@ const DT_SONAME: u64 = 14;
 const DT_RPATH: u64 = 15;
 const DT_RUNPATH: u64 = 29;
 
-/// A symbol of a linked file that has a size.
+/// A symbol of a linked file that stands for code or data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageSymbol {
     pub key: NameKey,
-    pub address: u64,
     pub size: u32,
     pub entry: TableEntry,
-}
-
-impl ImageSymbol {
-    /// Whether it may be the local symbol of an object: name and size fit.
-    pub fn is_explained_by(&self, locals: &SizedNameSet) -> bool {
-        !self.entry.is_global()
-            && [self.size, UNKNOWN_SIZE].iter().any(|&size| locals.contains(&(self.key, size)))
-    }
 }
 
 /// The place of a symbol in the symbol table, and whether other files can see it.
@@ -64,6 +54,16 @@ impl TableEntry {
     fn index(self) -> usize {
         (self.0 & !TableEntry::GLOBAL) as usize
     }
+
+    /// The address of the symbol, by the bytes of the symbol table.
+    pub fn address(self, table: &[u8]) -> Option<u64> {
+        self.word(table, 8)
+    }
+
+    fn word(self, table: &[u8], at: usize) -> Option<u64> {
+        let entry = table.chunks_exact(ENTRY).nth(self.index())?;
+        Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?))
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -84,11 +84,17 @@ pub struct ImageSummary {
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
     let begin = |count| (count, Vec::with_capacity(count), false);
-    let read = ElfFile::parse_image(bytes, begin, |sections, (_, symbols, has_runner), symbol| {
+    let read = ElfFile::parse_image(bytes, begin, can_run, |(_, symbols, has_runner), symbol| {
         *has_runner |= symbol.name == TEST_RUNNER;
-        symbols.extend(image_symbol(sections, &symbol));
+        symbols.extend(image_symbol(&symbol));
     });
     match read {
+        Ok((file, _)) if file.sections.is_empty() => ImageSummary {
+            note: Some(
+                "it has no table of sections, so it cannot be seen whether it holds tests".to_string(),
+            ),
+            ..ImageSummary::default()
+        },
         Ok((file, (count, symbols, has_runner))) => {
             let mut summary = read_facts(&file);
             summary.has_googletest = has_runner || mentions_googletest(&file, count <= 1);
@@ -109,19 +115,22 @@ fn read_facts(file: &ElfFile<'_>) -> ImageSummary {
     summary
 }
 
-/// A symbol that has a size and is neither a compiler's counter nor made up by the linker.
-fn image_symbol(sections: &[Section<'_>], symbol: &Symbol<'_>) -> Option<ImageSymbol> {
-    let Place::Section(section) = symbol.place else { return None };
-    let sized = matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC);
+/// Whether a symbol stands for code or data. What is not loaded is nothing that runs. Example: clang's tables of which
+/// lines belong to which counter.
+fn can_run(sections: &[Section<'_>], symbol: &Symbol<'_>) -> bool {
+    let Place::Section(section) = symbol.place else { return false };
+    matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_TLS | STT_GNU_IFUNC)
+        && sections.get(section).is_some_and(Section::is_alloc)
+}
+
+/// A symbol that is neither a compiler's counter nor made up by the linker.
+fn image_symbol(symbol: &Symbol<'_>) -> Option<ImageSymbol> {
     let is_local = symbol.binding == Binding::Local;
-    // What is not loaded is nothing that runs. Example: clang's tables of which lines belong to which counter.
-    let is_loaded = sections.get(section).is_some_and(Section::is_alloc);
-    if !sized || !is_loaded || (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
+    if (is_local && is_counter(symbol.name)) || is_of_linker(symbol.name) {
         return None;
     }
     Some(ImageSymbol {
         key: NameKey::of(symbol.name),
-        address: symbol.value,
         size: clamped(symbol.size),
         entry: TableEntry::new(symbol.index, !is_local),
     })
@@ -222,7 +231,7 @@ impl ImageSummary {
     }
 }
 
-/// A linked file of which only sizes and addresses of symbols are asked.
+/// A linked file of which only the sizes of symbols are asked.
 pub struct SymbolTable<'d> {
     file: ElfFile<'d>,
     entries: &'d [u8],
@@ -245,24 +254,22 @@ impl<'d> SymbolTable<'d> {
     pub fn shape(&self) -> Digest {
         let mut shape = DigestBuilder::new(SHAPE);
         for section in &self.file.sections {
-            shape.bytes(section.name).number(section.kind as u64).number(section.flags);
+            shape.bytes(section.name.bytes()).number(section.kind as u64).number(section.flags);
+            shape.number(section.link as u64);
             if section.kind == SHT_STRTAB || section.kind == SHT_SYMTAB_SHNDX {
                 shape.number(section.data.len() as u64).digest(Digest::of(SHAPE, section.data));
             }
         }
         let mut entries = Vec::with_capacity(self.entries.len() / ENTRY * NAME_AND_KIND);
-        for entry in self.entries.chunks(ENTRY) {
-            entries.extend_from_slice(&entry[..NAME_AND_KIND.min(entry.len())]);
+        for entry in self.entries.chunks_exact(ENTRY) {
+            entries.extend_from_slice(&entry[..NAME_AND_KIND]);
         }
         shape.number(self.entries.len() as u64).digest(Digest::of(SHAPE, &entries));
         let (_, facts) = read_facts(&self.file).encode();
         shape.bytes(&facts).finish()
     }
 
-    /// Address and size of a symbol.
-    pub fn extent(&self, entry: TableEntry) -> Option<(u64, u32)> {
-        let entry = self.entries.chunks_exact(ENTRY).nth(entry.index())?;
-        let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
-        Some((word(8)?, clamped(word(16)?)))
+    pub fn size(&self, entry: TableEntry) -> Option<u32> {
+        Some(clamped(entry.word(self.entries, 16)?))
     }
 }

@@ -4,12 +4,25 @@
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ImageSet {
     first: u64,
-    rest: Box<[u64]>,
+    /// Not an empty slice where there is none: comparing two of them costs more than all else.
+    rest: Option<Box<[u64]>>,
 }
 
 impl ImageSet {
     pub fn empty(images: usize) -> ImageSet {
-        ImageSet { first: 0, rest: vec![0; images.saturating_sub(1) / 64].into_boxed_slice() }
+        ImageSet::of_rest(images.saturating_sub(1) / 64)
+    }
+
+    fn of_rest(words: usize) -> ImageSet {
+        ImageSet { first: 0, rest: (words > 0).then(|| vec![0; words].into_boxed_slice()) }
+    }
+
+    fn rest(&self) -> &[u64] {
+        self.rest.as_deref().unwrap_or_default()
+    }
+
+    fn rest_mut(&mut self) -> &mut [u64] {
+        self.rest.as_deref_mut().unwrap_or_default()
     }
 
     pub fn full(images: usize) -> ImageSet {
@@ -20,52 +33,52 @@ impl ImageSet {
 
     /// How many images the set has room for.
     pub fn capacity(&self) -> usize {
-        64 + self.rest.len() * 64
+        64 + self.rest().len() * 64
     }
 
     /// An empty set over the same images.
     pub fn without_members(&self) -> ImageSet {
-        ImageSet { first: 0, rest: vec![0; self.rest.len()].into_boxed_slice() }
+        ImageSet::of_rest(self.rest().len())
     }
 
     pub fn insert(&mut self, image: usize) {
-        let word = if image < 64 { &mut self.first } else { &mut self.rest[image / 64 - 1] };
+        let word = if image < 64 { &mut self.first } else { &mut self.rest_mut()[image / 64 - 1] };
         *word |= 1 << (image % 64);
     }
 
     pub fn remove(&mut self, image: usize) {
-        let word = if image < 64 { &mut self.first } else { &mut self.rest[image / 64 - 1] };
+        let word = if image < 64 { &mut self.first } else { &mut self.rest_mut()[image / 64 - 1] };
         *word &= !(1 << (image % 64));
     }
 
     pub fn contains(&self, image: usize) -> bool {
-        let word = if image < 64 { self.first } else { self.rest[image / 64 - 1] };
+        let word = if image < 64 { self.first } else { self.rest()[image / 64 - 1] };
         word & 1 << (image % 64) != 0
     }
 
     pub fn is_empty(&self) -> bool {
-        self.first == 0 && self.rest.iter().all(|&word| word == 0)
+        self.first == 0 && self.rest().iter().all(|&word| word == 0)
     }
 
     pub fn intersects(&self, other: &ImageSet) -> bool {
-        self.first & other.first != 0 || self.rest.iter().zip(&other.rest).any(|(a, b)| a & b != 0)
+        self.first & other.first != 0 || self.rest().iter().zip(other.rest()).any(|(a, b)| a & b != 0)
     }
 
     pub fn extend(&mut self, other: &ImageSet) {
         self.first |= other.first;
-        self.rest.iter_mut().zip(&other.rest).for_each(|(a, b)| *a |= b);
+        self.rest_mut().iter_mut().zip(other.rest()).for_each(|(a, b)| *a |= b);
     }
 
     /// The bits, lowest images first; [`ImageSet::of_words`] is the inverse.
     pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        [self.first].into_iter().chain(self.rest.iter().copied())
+        [self.first].into_iter().chain(self.rest().iter().copied())
     }
 
     /// `None` if the words are not those of a set of so many images.
     pub fn of_words(images: usize, mut words: impl Iterator<Item = Option<u64>>) -> Option<ImageSet> {
         let mut set = ImageSet::empty(images);
         set.first = words.next()??;
-        for word in &mut set.rest {
+        for word in set.rest_mut() {
             *word = words.next()??;
         }
         let is_within = set.iter().all(|image| image < images);
@@ -73,7 +86,7 @@ impl ImageSet {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..64 + self.rest.len() * 64).filter(|&image| self.contains(image))
+        (0..64 + self.rest().len() * 64).filter(|&image| self.contains(image))
     }
 }
 

@@ -51,21 +51,21 @@ struct Reach {
 struct Walk {
     /// The initialiser that last visited each node, so that nothing needs clearing in between.
     visited_by: Vec<u32>,
-    /// References of made nodes, by node.
-    extra: std::collections::HashMap<u32, Vec<u32>>,
+    /// References of made nodes, sorted.
+    extra: Vec<(u32, u32)>,
     /// Per node whether it only complains, once it is known.
     complains: Vec<Option<bool>>,
     /// Per node whether it is GoogleTest's own or registers something, and its effect, once they are known.
     borders: Vec<Option<bool>>,
     effects: Vec<Option<Effect>>,
+    /// Per node whether it is a variable of GoogleTest's macros, once it is known.
+    registrations: Vec<Option<bool>>,
 }
 
 impl Walk {
     fn new(linked: &Linked<'_>) -> Walk {
-        let mut extra: std::collections::HashMap<u32, Vec<u32>> = Default::default();
-        for &(from, to) in &linked.extra {
-            extra.entry(from).or_default().push(to);
-        }
+        let mut extra = linked.extra.clone();
+        extra.sort_unstable();
         let count = linked.node_count();
         Walk {
             visited_by: vec![u32::MAX; count],
@@ -73,7 +73,18 @@ impl Walk {
             complains: vec![None; count],
             borders: vec![None; count],
             effects: vec![None; count],
+            registrations: vec![None; count],
         }
+    }
+
+    /// The references of a made node; elements have none here.
+    fn made_references(&self, node: u32) -> &[(u32, u32)] {
+        if self.extra.first().is_none_or(|(first, _)| node < *first) {
+            return &[];
+        }
+        let start = self.extra.partition_point(|(from, _)| *from < node);
+        let count = self.extra[start..].partition_point(|(from, _)| *from == node);
+        &self.extra[start..start + count]
     }
 
     fn from(&mut self, linked: &Linked<'_>, initialiser: u32) -> Reach {
@@ -85,7 +96,7 @@ impl Walk {
             if !self.enter(linked, node, within_framework, &mut reach) {
                 continue;
             }
-            let made = self.extra.get(&node).cloned().unwrap_or_default();
+            let made: Vec<u32> = self.made_references(node).iter().map(|(_, to)| *to).collect();
             let only_complains =
                 *self.complains[node as usize].get_or_insert_with(|| is_googletest_code(linked.symbol(node)));
             for &target in linked.row(node).iter().chain(&made) {
@@ -104,7 +115,7 @@ impl Walk {
     /// Takes note of a node; says whether to follow its references.
     fn enter(&mut self, linked: &Linked<'_>, node: u32, within_framework: bool, reach: &mut Reach) -> bool {
         let is_boundary = match linked.node(node) {
-            Node::Made(_) => !self.extra.contains_key(&node),
+            Node::Made(_) => self.made_references(node).is_empty(),
             Node::Element { .. } | Node::Common(_) => {
                 let is_border = || is_in_framework(linked, node) || is_registration(linked.symbol(node));
                 !within_framework && *self.borders[node as usize].get_or_insert_with(is_border)
@@ -124,10 +135,11 @@ impl Walk {
             }
             return false;
         }
-        if linked.traits(node).is_some_and(|traits| traits.has(Traits::WRITABLE))
-            && (within_framework || !is_registration_data(linked.symbol(node)))
-        {
-            reach.data.push(node);
+        if linked.traits(node).is_some_and(|traits| traits.has(Traits::WRITABLE)) {
+            let is_registration = || is_registration_data(linked.symbol(node));
+            if within_framework || !*self.registrations[node as usize].get_or_insert_with(is_registration) {
+                reach.data.push(node);
+            }
         }
         true
     }

@@ -10,7 +10,7 @@ use crate::content_key::KEY_VERSION;
 use crate::effects::Intake;
 use crate::encoding::{Reader, Writer};
 use crate::file_records::Status;
-use crate::foreign::Candidate;
+use crate::foreign::{Candidate, Local};
 use crate::googletest::TestClasses;
 use crate::image::{ImageSummary, ImageSymbol, TableEntry};
 use crate::image_set::ImageSet;
@@ -24,7 +24,7 @@ use crate::virtual_tables::VirtualCalls;
 
 const KEPT_KIND: &str = "analysis";
 /// Raise when something else is kept.
-const KEPT_VERSION: u32 = 2;
+const KEPT_VERSION: u32 = 4;
 const KEPT: Domain = Domain::new("analysis.kept");
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -38,7 +38,7 @@ pub struct Kept {
     pub members: DirectMembers,
     /// Where the bytes had to tell whether an object is in a linked file, and whether they spoke against it.
     pub contested: Vec<(Contested, bool)>,
-    /// Local names that explain a symbol of a linked file if the size fits, with their object.
+    /// Local names that may explain symbols of linked files.
     pub locals: Vec<Local>,
     pub nodes: KeptNodes,
     pub initialisers: Initialisers,
@@ -77,14 +77,6 @@ pub struct KeptImage {
     pub mains: Vec<u32>,
     pub compilers: Vec<String>,
     pub classes: TestClasses,
-}
-
-/// A local name with its size. Those of common elements have no object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Local {
-    pub object: Option<u32>,
-    pub key: NameKey,
-    pub size: u32,
 }
 
 /// The nodes without what programs run on: common elements, the objects' own, then made ones.
@@ -152,6 +144,7 @@ impl Kept {
         });
         write_list(&mut out, &self.locals, |out, local| {
             out.number(local.object.map_or(0, |object| object + 1));
+            write_set(out, &local.images);
             out.long(local.key.0);
             out.number(local.size);
         });
@@ -196,9 +189,9 @@ impl Kept {
             let names = input.list(8, |input| Some(NameKey(input.long()?)))?;
             Some((Contested { object, image, names }, input.number()? != 0))
         })?;
-        let locals = input.list(10, |input| {
-            let object = input.number()?.checked_sub(1);
-            Some(Local { object, key: NameKey(input.long()?), size: input.number()? })
+        let locals = input.list(18, |input| {
+            let (object, images) = (input.number()?.checked_sub(1), set(input)?);
+            Some(Local { object, images, key: NameKey(input.long()?), size: input.number()? })
         })?;
         let node = |input: &mut Reader<'_>| input.word().filter(|&node| node < count);
         let programs = |input: &mut Reader<'_>| Some((node(input)?, set(input)?));
@@ -300,14 +293,13 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
     image.shape.iter().for_each(|shape| out.digest(*shape));
     out.bytes(&image.summary.encode().1);
     out.word(image.candidates.len() as u32);
-    let mut last = (0, 0);
+    let mut last = 0;
     for Candidate { symbol, is_explained } in &image.candidates {
         out.long(symbol.key.0);
-        out.long_step(last.0, symbol.address);
         out.number(symbol.size);
-        out.step(last.1, symbol.entry.bits());
+        out.step(last, symbol.entry.bits());
         out.number(*is_explained as u32);
-        last = (symbol.address, symbol.entry.bits());
+        last = symbol.entry.bits();
     }
     out.digest(image.foreign.unwrap_or_default());
     write_list(out, &image.mains, |out, node| out.word(*node));
@@ -318,18 +310,17 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
 fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
     let name = read_text(input)?;
     let bits = input.word()?;
-    let (mut address, mut entry) = (0, 0);
+    let mut entry = 0;
     Some(KeptImage {
         name,
         status: if bits & 1 != 0 { Some(Status::read(input)?) } else { None },
         shape: if bits & 2 != 0 { Some(input.digest()?) } else { None },
         summary: ImageSummary::decode(input.bytes()?)?,
-        candidates: input.list(12, |input| {
+        candidates: input.list(11, |input| {
             let key = NameKey(input.long()?);
-            address = input.long_step(address)?;
             let size = input.number()?;
             entry = input.step(entry)?;
-            let symbol = ImageSymbol { key, address, size, entry: TableEntry::of_bits(entry) };
+            let symbol = ImageSymbol { key, size, entry: TableEntry::of_bits(entry) };
             Some(Candidate { symbol, is_explained: input.number()? != 0 })
         })?,
         foreign: Some(input.digest()?).filter(|digest| *digest != Digest::default()),

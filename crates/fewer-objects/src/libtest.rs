@@ -7,7 +7,7 @@ use std::ops::Range;
 use fewer_core::{Digest, DigestBuilder, Domain};
 
 use crate::encoding::{Reader, Writer};
-use crate::relocatable::{Binding, ElfFile, Place, Relocation, STT_FUNC, Symbol};
+use crate::relocatable::{Binding, ElfFile, Place, Relocation, RelocationFields, STT_FUNC, Symbol};
 
 /// The kind under which lists of such tests are recorded.
 pub const HARNESS_KIND: &str = "libtest-listing";
@@ -114,7 +114,7 @@ impl Descriptor {
         let mut digest = DigestBuilder::new(ATTRIBUTES);
         digest.bytes(&bytes);
         for relocation in relocations {
-            digest.number(relocation.offset);
+            digest.number(relocation.offset());
         }
         for text in &texts {
             digest.text(text);
@@ -127,7 +127,7 @@ impl Descriptor {
 fn list_of_descriptors<'d>(file: &ElfFile<'d>) -> Option<(&'d [u8], usize)> {
     let calls_runner = |relocation: &Relocation| {
         file.symbols
-            .get(relocation.symbol as usize)
+            .get(relocation.symbol() as usize)
             .is_some_and(|symbol| memchr::memmem::find(symbol.name, RUNNER).is_some())
     };
     let caller =
@@ -143,7 +143,7 @@ fn list_of_descriptors<'d>(file: &ElfFile<'d>) -> Option<(&'d [u8], usize)> {
 
 /// The section of the file itself that a relocation leads to.
 fn section_of(file: &ElfFile<'_>, relocation: &Relocation) -> Option<usize> {
-    match file.symbols.get(relocation.symbol as usize)?.place {
+    match file.symbols.get(relocation.symbol() as usize)?.place {
         Place::Section(section) => Some(section),
         Place::Undefined | Place::Absolute | Place::Common => None,
     }
@@ -151,7 +151,7 @@ fn section_of(file: &ElfFile<'_>, relocation: &Relocation) -> Option<usize> {
 
 /// The function that a relocation leads to, under a name of its own.
 fn function_of<'f, 'd>(file: &'f ElfFile<'d>, relocation: &Relocation) -> Option<&'f Symbol<'d>> {
-    let symbol = file.symbols.get(relocation.symbol as usize)?;
+    let symbol = file.symbols.get(relocation.symbol() as usize)?;
     match symbol.place {
         Place::Undefined => Some(symbol).filter(|symbol| symbol.binding != Binding::Local),
         Place::Section(section) => {
@@ -163,10 +163,10 @@ fn function_of<'f, 'd>(file: &'f ElfFile<'d>, relocation: &Relocation) -> Option
 
 /// The text of a relocated address, whose length is in the word behind it.
 fn text_of(file: &ElfFile<'_>, data: &[u8], relocation: &Relocation) -> Option<String> {
-    let symbol = file.symbols.get(relocation.symbol as usize)?;
+    let symbol = file.symbols.get(relocation.symbol() as usize)?;
     let target = file.sections[section_of(file, relocation)?].data;
-    let start = usize::try_from((symbol.value as i64).checked_add(relocation.addend)?).ok()?;
-    let length = word(data, relocation.offset as usize + 8)? as usize;
+    let start = usize::try_from((symbol.value as i64).checked_add(relocation.addend())?).ok()?;
+    let length = word(data, relocation.offset() as usize + 8)? as usize;
     String::from_utf8(target.get(start..start.checked_add(length)?)?.to_vec()).ok()
 }
 
@@ -182,7 +182,7 @@ fn place_in_source(file: &ElfFile<'_>, descriptors: &[usize]) -> Option<Range<us
             let is_free = file
                 .relocations(section)
                 .iter()
-                .all(|relocation| !range.contains(&(relocation.offset as usize)));
+                .all(|relocation| !range.contains(&(relocation.offset() as usize)));
             is_free && is_place(file.sections[section].data, start)
         })
     });

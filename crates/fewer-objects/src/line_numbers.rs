@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
-use crate::relocatable::{Machine, Relocation};
+use crate::relocatable::{Machine, Relocation, RelocationFields};
 use crate::symbol_names::Part;
 
 /// Which argument of a call is a line number, counted from 0 with `this`.
@@ -34,7 +34,7 @@ pub fn places(
 ) -> Vec<Range<usize>> {
     let calls: Vec<(usize, usize)> = relocations
         .iter()
-        .filter_map(|relocation| Some((relocation.offset as usize, argument(relocation.symbol)?)))
+        .filter_map(|relocation| Some((relocation.offset() as usize, argument(relocation.symbol())?)))
         .collect();
     if calls.is_empty() {
         return Vec::new();
@@ -167,7 +167,7 @@ mod tests {
 
     /// Relocations of kind call at the given offsets, all to `__assert_fail` (line in edx).
     fn found(machine: Machine, code: &[u8], call_field: usize) -> Vec<Range<usize>> {
-        let relocation = Relocation { offset: call_field as u64, kind: 4, symbol: 1, addend: -4 };
+        let relocation = Relocation::of(call_field as u64, 4, 1, -4);
         places(machine, code, &[relocation], |_| line_argument(b"__assert_fail"))
     }
 

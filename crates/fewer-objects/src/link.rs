@@ -10,7 +10,7 @@ use crate::effects::{Intake, intake_of};
 use crate::image::TEST_RUNNER;
 use crate::image_set::ImageSet;
 use crate::intakes::{InputNodes, IntakeNodes, Intakes};
-use crate::known_names::KnownNames;
+use crate::known_names::{ByName, KnownNames, NameNumber};
 use crate::name_map::{DigestMap, NameMap};
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Packed, Scanned};
@@ -62,7 +62,9 @@ pub struct Linked<'s> {
     pub common_nodes: Vec<Vec<u32>>,
     /// Per pack and element whether GoogleTest's own objects alone hold it.
     framework_commons: Vec<Vec<bool>>,
-    definitions: Definitions,
+    pub names: KnownNames,
+    /// The nodes that define each name.
+    definitions: ByName<u32>,
     pub is_framework: Vec<bool>,
     /// Rows of references per element node, as resolved; then single ones, of made nodes and what initialisers write.
     offsets: Vec<u32>,
@@ -82,7 +84,12 @@ struct Origin {
 const OF_PACK: u32 = 1 << 31;
 
 impl<'s> Linked<'s> {
-    pub fn link(tree: &'s BuildTree, members: Vec<ImageSet>, virtual_calls: VirtualCalls) -> Linked<'s> {
+    pub fn link(
+        tree: &'s BuildTree,
+        names: KnownNames,
+        members: Vec<ImageSet>,
+        virtual_calls: VirtualCalls,
+    ) -> Linked<'s> {
         let objects = &tree.objects[..];
         let mut linked = Linked {
             objects,
@@ -94,7 +101,8 @@ impl<'s> Linked<'s> {
             node_of: Vec::with_capacity(objects.len()),
             common_nodes: Vec::new(),
             framework_commons: Vec::new(),
-            definitions: Definitions::with_room(tree),
+            definitions: ByName::with_room(&names, definition_count(tree)),
+            names,
             is_framework: objects.iter().map(|object| is_framework(tree, &object.summary)).collect(),
             offsets: Vec::new(),
             targets: Vec::new(),
@@ -237,18 +245,19 @@ impl<'s> Linked<'s> {
 
     /// The nodes that define a name in a program.
     pub fn defined_in(&self, key: NameKey, image: usize) -> impl Iterator<Item = u32> + '_ {
-        self.definitions.of(key).filter(move |&node| self.images[node as usize].contains(image))
+        let definitions = self.definitions.of(self.names.find(key));
+        definitions.filter(move |&node| self.images[node as usize].contains(image))
     }
 
-    /// Per known name the programs that it is defined in; for callers that ask about very many.
-    pub fn programs_by_name(&self, names: &KnownNames) -> Vec<ImageSet> {
+    /// Per name the programs that it is defined in; for callers that ask about very many.
+    pub fn programs_by_name(&self) -> Vec<ImageSet> {
         let none = ImageSet::empty(self.images.first().map_or(0, ImageSet::capacity));
-        let mut programs = vec![none; names.count()];
-        for (key, number) in names.iter() {
-            let programs = &mut programs[number as usize];
-            self.definitions.of(key).for_each(|node| programs.extend(&self.images[node as usize]));
-        }
-        programs
+        let programs = |nodes| {
+            let mut programs = none.clone();
+            Iterator::for_each(nodes, |node: u32| programs.extend(&self.images[node as usize]));
+            programs
+        };
+        self.definitions.lists().map(programs).collect()
     }
 
     /// A new node that refers to others.
@@ -294,8 +303,8 @@ impl<'s> Linked<'s> {
                 self.images.push(images);
                 for symbol in pack.pack.symbols_of(element as u32) {
                     if matches!(symbol.linkage, Linkage::Weak | Linkage::Strong) {
-                        let key = pack.pack.names[symbol.name as usize].key;
-                        self.definitions.add(key, nodes[element]);
+                        let name = self.names.of_packed(index as u32, symbol.name);
+                        self.definitions.add(name, nodes[element]);
                     }
                 }
             }
@@ -324,9 +333,10 @@ impl<'s> Linked<'s> {
                     }
                 }
                 self.make_private_nodes(object, summary, &mut nodes, pending);
-                for symbol in &summary.symbols {
+                for (index, symbol) in (0..).zip(&summary.symbols) {
                     if matches!(symbol.linkage, Linkage::Weak | Linkage::Strong) {
-                        self.definitions.add(symbol.key, nodes[symbol.element as usize]);
+                        let name = self.names.of_symbol(object, index);
+                        self.definitions.add(name, nodes[symbol.element as usize]);
                     }
                 }
             }
@@ -395,8 +405,9 @@ impl<'s> Linked<'s> {
     fn resolve_common(&mut self, node: u32, common: Common, resolver: &mut Resolver) {
         let pack = self.pack(common.pack);
         for &name in pack.references_of(common.element) {
-            let key = pack.names[name as usize].key;
-            self.resolve_name(node, key, pack.name(name), resolver);
+            let number = self.names.of_packed(common.pack, name);
+            let wanted = Wanted { key: pack.names[name as usize].key, number, text: pack.name(name) };
+            self.resolve_name(node, wanted, resolver);
         }
     }
 
@@ -415,8 +426,9 @@ impl<'s> Linked<'s> {
                 Reference::Element(target) => self.node_of[object as usize][target as usize],
                 Reference::Common(index) => self.common_node(summary.commons[index as usize]),
                 Reference::Symbol(symbol) => {
-                    let key = summary.symbols[symbol as usize].key;
-                    self.resolve_name(node, key, name, resolver);
+                    let number = self.names.of_symbol(object, symbol);
+                    let wanted = Wanted { key: summary.symbols[symbol as usize].key, number, text: name };
+                    self.resolve_name(node, wanted, resolver);
                     continue;
                 }
             };
@@ -426,14 +438,15 @@ impl<'s> Linked<'s> {
         }
     }
 
-    fn resolve_name(&mut self, node: u32, key: NameKey, name: &[u8], resolver: &mut Resolver) {
+    fn resolve_name(&mut self, node: u32, wanted: Wanted<'_>, resolver: &mut Resolver) {
+        let Wanted { key, number, text: name } = wanted;
         if let Some(virtual_name) = VirtualName::of(name) {
-            return self.resolve_virtual(node, key, name, virtual_name, resolver);
+            return self.resolve_virtual(node, wanted, virtual_name, resolver);
         }
         let start = self.targets.len();
         let images = &self.images[node as usize];
         let is_near = |other: &u32| self.images[*other as usize].intersects(images);
-        self.targets.extend(self.definitions.of(key).filter(is_near));
+        self.targets.extend(self.definitions.of(number).filter(is_near));
         if !resolver.bounds.is_empty()
             && let Some(bounded) = resolver.bounds.get(&key)
         {
@@ -494,40 +507,18 @@ fn is_initialiser_code(summary: &ObjectSummary, element: u32) -> bool {
         || name.starts_with(b".text.startup")
 }
 
-/// The nodes that define each name, as lists threaded through one array: most names have one definition.
-#[derive(Default)]
-struct Definitions {
-    /// Per name the newest entry.
-    heads: NameMap<u32>,
-    /// Node and next older entry of the same name.
-    entries: Vec<(u32, u32)>,
+/// A name that a node refers to.
+#[derive(Clone, Copy)]
+struct Wanted<'n> {
+    key: NameKey,
+    number: NameNumber,
+    text: &'n [u8],
 }
 
-impl Definitions {
-    /// Room for all that a build defines.
-    fn with_room(tree: &BuildTree) -> Definitions {
-        let own: usize = tree.objects.iter().map(|object| object.summary.symbols.len()).sum();
-        let count = own + tree.packs.iter().map(|packed| packed.pack.symbols.len()).sum::<usize>();
-        let mut definitions = Definitions::default();
-        definitions.heads.reserve(count);
-        definitions.entries.reserve(count);
-        definitions
-    }
-
-    fn add(&mut self, key: NameKey, node: u32) {
-        let entry = self.entries.len() as u32;
-        let older = self.heads.insert(key, entry).unwrap_or(NO_NODE);
-        self.entries.push((node, older));
-    }
-
-    fn of(&self, key: NameKey) -> impl Iterator<Item = u32> + '_ {
-        let mut next = self.heads.get(&key).copied().unwrap_or(NO_NODE);
-        std::iter::from_fn(move || {
-            let &(node, older) = self.entries.get(next as usize)?;
-            next = older;
-            Some(node)
-        })
-    }
+/// No less than all that a build defines.
+fn definition_count(tree: &BuildTree) -> usize {
+    let own: usize = tree.objects.iter().map(|object| object.summary.symbols.len()).sum();
+    own + tree.packs.iter().map(|packed| packed.pack.symbols.len()).sum::<usize>()
 }
 
 /// What resolving remembers between references.

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::image::{ImageSummary, TableEntry};
 use crate::image_set::ImageSet;
-use crate::known_names::{KnownNames, NO_NAME};
-use crate::name_map::NameMap;
+use crate::known_names::{ByName, KnownNames, NameNumber};
 use crate::pack::Pack;
 use crate::scan::{BuildTree, Scanned};
 use crate::summary::{Common, Linkage, NameKey, ObjectSummary, SymbolSummary, UNKNOWN_SIZE};
@@ -48,17 +47,17 @@ impl Contested {
 }
 
 /// Where names and sizes do not tell: left-over objects of deleted files, programs that define the same name.
-pub fn contested(tree: &BuildTree, members: &DirectMembers) -> Vec<Contested> {
+pub fn contested(tree: &BuildTree, names: &KnownNames, members: &DirectMembers) -> Vec<Contested> {
     let direct = &members.sets;
-    let mut strong: NameMap<Vec<u32>> = NameMap::default();
-    for (object, file) in tree.objects.iter().enumerate() {
-        for key in strong_names(&file.summary) {
-            strong.entry(key).or_default().push(object as u32);
+    let mut strong: ByName<u32> = ByName::with_room(names, tree.objects.len());
+    for (object, file) in (0..).zip(&tree.objects) {
+        for (symbol, _) in (0..).zip(&file.summary.symbols).filter(|(_, symbol)| is_strong(symbol)) {
+            strong.add(names.of_symbol(object, symbol), object);
         }
     }
     let mut rivals: BTreeMap<(usize, usize), Vec<NameKey>> = BTreeMap::new();
-    for (other, key) in definitions_among(tree, &strong) {
-        for object in strong[&key].iter().map(|&object| object as usize).filter(|&object| object != other) {
+    for Definition { object: other, name, key } in definitions_among(tree, names, &strong) {
+        for object in strong.of(name).map(|object| object as usize).filter(|&object| object != other) {
             for image in direct[object].iter().filter(|&image| direct[other].contains(image)) {
                 rivals.entry((object, image)).or_default().push(key);
             }
@@ -66,7 +65,8 @@ pub fn contested(tree: &BuildTree, members: &DirectMembers) -> Vec<Contested> {
     }
     for (object, partial) in members.partial.iter().enumerate() {
         for image in partial.iter() {
-            rivals.entry((object, image)).or_default().extend(strong_names(&tree.objects[object].summary));
+            let strong = tree.objects[object].summary.symbols.iter().filter(|symbol| is_strong(symbol));
+            rivals.entry((object, image)).or_default().extend(strong.map(|symbol| symbol.key));
         }
     }
     rivals
@@ -79,36 +79,44 @@ pub fn contested(tree: &BuildTree, members: &DirectMembers) -> Vec<Contested> {
         .collect()
 }
 
-/// The objects that define a name of which there is a strong definition somewhere, with the name.
-fn definitions_among(tree: &BuildTree, strong: &NameMap<Vec<u32>>) -> Vec<(usize, NameKey)> {
+/// An object that defines a name.
+struct Definition {
+    object: usize,
+    name: NameNumber,
+    key: NameKey,
+}
+
+/// The objects that define a name that another object may define strongly.
+fn definitions_among(tree: &BuildTree, names: &KnownNames, strong: &ByName<u32>) -> Vec<Definition> {
     let mut found = Vec::new();
     let is_definition = |linkage: Linkage| matches!(linkage, Linkage::Strong | Linkage::Weak);
-    for (object, file) in tree.objects.iter().enumerate() {
-        for symbol in file.summary.symbols.iter().filter(|symbol| is_definition(symbol.linkage)) {
+    for (object, file) in (0..).zip(&tree.objects) {
+        for (symbol, SymbolSummary { key, linkage, .. }) in (0..).zip(&file.summary.symbols) {
+            let name = names.of_symbol(object, symbol);
             // A strong name that only this object defines has no rival.
-            let is_shared = || strong.get(&symbol.key).is_some_and(|objects| *objects != [object as u32]);
-            if is_shared() {
-                found.push((object, symbol.key));
+            if is_definition(*linkage) && strong.of(name).any(|other| other != object) {
+                found.push(Definition { object: object as usize, name, key: *key });
             }
         }
     }
-    let mut in_packs: HashMap<Common, Vec<NameKey>> = HashMap::new();
-    for (pack, packed) in tree.packs.iter().enumerate() {
+    let mut in_packs: HashMap<Common, Vec<(NameNumber, NameKey)>> = HashMap::new();
+    for (pack, packed) in (0..).zip(tree.packs.iter()) {
         for element in 0..packed.pack.elements.len() as u32 {
             for symbol in
                 packed.pack.symbols_of(element).iter().filter(|symbol| is_definition(symbol.linkage))
             {
-                let key = packed.pack.names[symbol.name as usize].key;
-                if strong.contains_key(&key) {
-                    in_packs.entry(Common { pack: pack as u32, element }).or_default().push(key);
+                let name = names.of_packed(pack, symbol.name);
+                if strong.of(name).next().is_some() {
+                    let key = packed.pack.names[symbol.name as usize].key;
+                    in_packs.entry(Common { pack, element }).or_default().push((name, key));
                 }
             }
         }
     }
     if !in_packs.is_empty() {
         for (object, file) in tree.objects.iter().enumerate() {
-            let keys = file.summary.commons.iter().filter_map(|common| in_packs.get(common)).flatten();
-            found.extend(keys.map(|&key| (object, key)));
+            let defined = file.summary.commons.iter().filter_map(|common| in_packs.get(common)).flatten();
+            found.extend(defined.map(|&(name, key)| Definition { object, name, key }));
         }
     }
     found
@@ -179,13 +187,18 @@ pub struct Occurrence {
 impl Evidence {
     pub fn of(tree: &BuildTree, names: &KnownNames) -> Evidence {
         let telling: Vec<Vec<Telling>> =
-            tree.objects.iter().map(|object| telling(tree, &object.summary)).collect();
-        let by_name = TellingByName::of(&telling, names);
+            (0..tree.objects.len() as u32).map(|object| telling(tree, names, object)).collect();
+        let mut by_name: ByName<(u32, u32)> = ByName::with_room(names, telling.iter().map(Vec::len).sum());
+        for (object, telling) in (0..).zip(&telling) {
+            for (told, telling) in (0..).zip(telling) {
+                by_name.add(telling.name, (object, told));
+            }
+        }
         let of_image = |(image, file): (usize, &Scanned<ImageSummary>)| {
             let symbols = file.summary.symbols.iter().zip(names.of_image(image));
-            let found = symbols.flat_map(|(symbol, name)| {
+            let found = symbols.flat_map(|(symbol, &name)| {
                 let (entry, size) = (symbol.entry, symbol.size);
-                by_name.of_name(name).map(move |(object, told)| Occurrence { object, told, entry, size })
+                by_name.of(name).map(move |(object, told)| Occurrence { object, told, entry, size })
             });
             found.collect()
         };
@@ -215,8 +228,8 @@ impl Evidence {
     }
 }
 
-fn strong_names(summary: &ObjectSummary) -> impl Iterator<Item = NameKey> + '_ {
-    summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Strong).map(|symbol| symbol.key)
+fn is_strong(symbol: &SymbolSummary) -> bool {
+    symbol.linkage == Linkage::Strong
 }
 
 /// How much a symbol tells about where its object was linked.
@@ -233,27 +246,27 @@ pub enum Weight {
 
 /// A symbol that tells where its object was linked.
 struct Telling {
-    key: NameKey,
+    name: NameNumber,
     told: Told,
 }
 
-/// What the symbols that an object keeps for itself tell; `None` for those that tell nothing.
-fn told_by_own(summary: &ObjectSummary) -> impl Iterator<Item = Telling> + '_ {
-    summary.symbols.iter().filter_map(|symbol| {
+/// Which of the symbols that an object keeps for itself tell something, and what.
+fn told_by_own(summary: &ObjectSummary) -> impl Iterator<Item = (u32, Told)> + '_ {
+    (0..).zip(&summary.symbols).filter_map(|(index, symbol)| {
         let weight = match symbol.linkage {
             Linkage::Undefined => return None,
             Linkage::Strong => Weight::Strong,
             Linkage::Local if summary.name(symbol.name).starts_with(b"_GLOBAL_") => Weight::Initialiser,
             Linkage::Local | Linkage::Weak => Weight::Weak,
         };
-        Some(Telling { key: symbol.key, told: Told { size: symbol.size, weight } })
+        Some((index, Told { size: symbol.size, weight }))
     })
 }
 
 /// What the symbols of an object tell that has the same names as before, but may have other sizes. What it shares with
 /// others comes last, and is the same.
 pub fn told_again(summary: &ObjectSummary, before: &[Told]) -> Option<Vec<Told>> {
-    let own: Vec<Told> = told_by_own(summary).map(|telling| telling.told).collect();
+    let own: Vec<Told> = told_by_own(summary).map(|(_, told)| told).collect();
     let is_telling = own.iter().any(|told| told.weight > Weight::Weak);
     let told: Vec<Told> = match is_telling {
         true => own.into_iter().filter(|told| told.weight > Weight::Weak).collect(),
@@ -263,16 +276,18 @@ pub fn told_again(summary: &ObjectSummary, before: &[Told]) -> Option<Vec<Told>>
 }
 
 /// The symbols that tell most: strong names and initialisers, or whatever the object has if it has neither.
-fn telling(tree: &BuildTree, summary: &ObjectSummary) -> Vec<Telling> {
-    let mut telling: Vec<Telling> = told_by_own(summary).collect();
+fn telling(tree: &BuildTree, names: &KnownNames, object: u32) -> Vec<Telling> {
+    let summary = &tree.objects[object as usize].summary;
+    let own = |(symbol, told)| Telling { name: names.of_symbol(object, symbol), told };
+    let mut telling: Vec<Telling> = told_by_own(summary).map(own).collect();
     if telling.iter().any(|telling| telling.told.weight > Weight::Weak) {
         telling.retain(|telling| telling.told.weight > Weight::Weak);
         return telling;
     }
     for common in &summary.commons {
-        let pack = &tree.packs[common.pack as usize].pack;
-        telling.extend(pack.symbols_of(common.element).iter().map(|symbol| Telling {
-            key: pack.names[symbol.name as usize].key,
+        let symbols = tree.packs[common.pack as usize].pack.symbols_of(common.element);
+        telling.extend(symbols.iter().map(|symbol| Telling {
+            name: names.of_packed(common.pack, symbol.name),
             told: Told { size: symbol.size, weight: Weight::Weak },
         }));
     }
@@ -282,38 +297,6 @@ fn telling(tree: &BuildTree, summary: &ObjectSummary) -> Vec<Telling> {
 impl Told {
     fn is_strong(&self) -> bool {
         self.weight == Weight::Strong && self.size != 0
-    }
-}
-
-/// The telling symbols of all objects by name, as lists threaded through one array.
-struct TellingByName {
-    /// Per name the newest entry.
-    heads: Vec<u32>,
-    /// Its object, its place there, and the next older entry of the same name.
-    entries: Vec<(u32, u32, u32)>,
-}
-
-impl TellingByName {
-    fn of(telling: &[Vec<Telling>], names: &KnownNames) -> TellingByName {
-        let mut by_name = TellingByName { heads: vec![NO_NAME; names.count()], entries: Vec::new() };
-        for (object, telling) in (0..).zip(telling) {
-            for (told, telling) in (0..).zip(telling) {
-                let Some(name) = names.number(telling.key) else { continue };
-                let newest = by_name.entries.len() as u32;
-                let older = std::mem::replace(&mut by_name.heads[name as usize], newest);
-                by_name.entries.push((object, told, older));
-            }
-        }
-        by_name
-    }
-
-    fn of_name(&self, name: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let mut next = self.heads.get(name as usize).copied().unwrap_or(NO_NAME);
-        std::iter::from_fn(move || {
-            let &(object, told, older) = self.entries.get(next as usize)?;
-            next = older;
-            Some((object, told))
-        })
     }
 }
 

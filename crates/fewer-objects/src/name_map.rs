@@ -37,5 +37,4 @@ type Build = BuildHasherDefault<AlreadyHashed>;
 pub type NameMap<V> = HashMap<NameKey, V, Build>;
 pub type NameSet = HashSet<NameKey, Build>;
 pub type SizedNameMap<V> = HashMap<(NameKey, u32), V, Build>;
-pub type SizedNameSet = HashSet<(NameKey, u32), Build>;
 pub type DigestMap<V> = HashMap<Digest, V, Build>;

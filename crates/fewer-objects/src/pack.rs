@@ -202,10 +202,10 @@ impl Divided {
         self.own
     }
 
-    fn symbols_of(&self, element: u32) -> impl Iterator<Item = &SymbolSummary> {
-        let range =
-            self.first_symbol[element as usize] as usize..self.first_symbol[element as usize + 1] as usize;
-        self.symbols[range].iter().map(|&symbol| &self.whole.symbols[symbol as usize])
+    /// The symbols of the whole that an element defines.
+    fn symbols_of(&self, element: u32) -> &[u32] {
+        &self.symbols
+            [self.first_symbol[element as usize] as usize..self.first_symbol[element as usize + 1] as usize]
     }
 }
 
@@ -284,6 +284,8 @@ fn own_part(whole: &ObjectSummary, fates: &[Fate], common: &[u32]) -> ObjectSumm
         ..ObjectSummary::default()
     };
     let (places, moved) = keep_symbols(whole, &kept, places, &mut own);
+    own.elements.reserve_exact(kept.len());
+    own.references.reserve_exact(kept.iter().map(|&old| whole.references_of(old).len()).sum());
     for &old in &kept {
         let element = &whole.elements[old as usize];
         let known = moved.binary_search_by_key(&element.name.start, |(start, _)| *start);
@@ -298,6 +300,7 @@ fn own_part(whole: &ObjectSummary, fates: &[Fate], common: &[u32]) -> ObjectSumm
     let bounded =
         |bounded: &Bounded| Bounded { element: places.elements[bounded.element as usize], ..*bounded };
     own.bounded = whole.bounded.iter().map(bounded).collect();
+    own.text.shrink_to_fit();
     own
 }
 
@@ -329,7 +332,7 @@ fn places(count: usize, list: &[u32]) -> Vec<u32> {
 }
 
 /// Keeps the symbols that the kept elements define or refer to. Gives their places, and where the text of each
-/// was and is: ascending, as symbols are read in order.
+/// was and is, ascending.
 fn keep_symbols(
     whole: &ObjectSummary,
     kept: &[u32],
@@ -342,19 +345,30 @@ fn keep_symbols(
             is_named[symbol as usize] = true;
         }
     }
+    let element_of =
+        |symbol: &SymbolSummary| places.elements.get(symbol.element as usize).copied().unwrap_or(NO_ELEMENT);
+    let mut count = 0;
+    for (symbol, is_named) in whole.symbols.iter().zip(&mut is_named) {
+        *is_named |= element_of(symbol) != NO_ELEMENT;
+        count += *is_named as usize;
+    }
+    own.symbols.reserve_exact(count);
+    let lengths = whole.symbols.iter().zip(&is_named).filter(|(_, is_named)| **is_named);
+    own.text.reserve(lengths.map(|(symbol, _)| symbol.name.length as usize).sum());
+    let mut moved = Vec::with_capacity(count);
     places.symbols = vec![NO_ELEMENT; whole.symbols.len()];
-    let mut moved = Vec::new();
     for (index, symbol) in whole.symbols.iter().enumerate() {
-        let element = places.elements.get(symbol.element as usize).copied().unwrap_or(NO_ELEMENT);
-        if element == NO_ELEMENT && !is_named[index] {
+        if !is_named[index] {
             continue;
         }
+        let element = element_of(symbol);
         let linkage = if element == NO_ELEMENT { Linkage::Undefined } else { symbol.linkage };
         let name = own.keep(whole.name(symbol.name));
         moved.push((symbol.name.start, name));
         places.symbols[index] = own.symbols.len() as u32;
         own.symbols.push(SymbolSummary { name, element, linkage, ..*symbol });
     }
+    moved.sort_unstable_by_key(|(start, _)| *start);
     (places, moved)
 }
 
@@ -365,7 +379,12 @@ pub struct Packer {
     place: u32,
     new: Pack,
     names: NameMap<u32>,
+    /// Per symbol of the object that is taken its name in the new pack, once somebody asked.
+    known_names: Vec<u32>,
 }
+
+/// Stands for a name that nobody asked for yet.
+const UNASKED: u32 = u32::MAX;
 
 impl Packer {
     /// For that many objects, beside the packs there are.
@@ -387,13 +406,15 @@ impl Packer {
             names: Vec::with_capacity(usual),
             text: Vec::with_capacity(objects * USUAL_TEXT),
         };
-        Packer { known, place: packs.len() as u32, new, names }
+        Packer { known, place: packs.len() as u32, new, names, known_names: Vec::new() }
     }
 
     /// The own part of an object, with its list of common elements complete. The packs in the list are numbered
     /// as they were given; the new one comes last.
     pub fn take(&mut self, object: Divided) -> ObjectSummary {
         let mut commons = Vec::with_capacity(object.common.len());
+        self.known_names.clear();
+        self.known_names.resize(object.whole.symbols.len(), UNASKED);
         // Objects mostly hold what others hold in the same order: the next one of the new pack is tried first.
         let mut next = 0;
         for &element in &object.common {
@@ -429,14 +450,19 @@ impl Packer {
         let whole = &object.whole;
         let (first_symbol, first_reference) = (self.new.symbols.len(), self.new.references.len());
         let mut parts = vec![root];
+        let mut root_name = None;
         let mut next = 0;
         while let Some(&part) = parts.get(next) {
             next += 1;
-            for symbol in
-                object.symbols_of(part).filter(|symbol| part == root || symbol.linkage == Linkage::Local)
-            {
-                let name = self.name(symbol.key, whole.name(symbol.name));
-                let SymbolSummary { size, linkage, role, .. } = *symbol;
+            for &symbol in object.symbols_of(part) {
+                let SymbolSummary { name: text, size, linkage, role, .. } = whole.symbols[symbol as usize];
+                if part != root && linkage != Linkage::Local {
+                    continue;
+                }
+                let name = self.name_of_symbol(whole, symbol);
+                if text == whole.elements[root as usize].name {
+                    root_name = Some(name);
+                }
                 self.new.symbols.push(CommonSymbol { name, size, linkage, role });
             }
             for reference in whole.references_of(part) {
@@ -454,10 +480,8 @@ impl Packer {
                         }
                     }
                     Reference::Symbol(symbol) => {
-                        let symbol = &whole.symbols[symbol as usize];
-                        let text = whole.name(symbol.name);
-                        if !is_registration_target(text) {
-                            let name = self.name(symbol.key, text);
+                        if !is_registration_target(whole.symbol_name(symbol)) {
+                            let name = self.name_of_symbol(whole, symbol);
                             self.new.references.push(name);
                         }
                     }
@@ -472,7 +496,7 @@ impl Packer {
             self.new.references.append(&mut references);
         }
         let text = whole.element_name(root);
-        let name = self.name(NameKey::of(text), text);
+        let name = root_name.unwrap_or_else(|| self.name(NameKey::of(text), text));
         self.new.elements.push(CommonElement {
             closure,
             name,
@@ -480,6 +504,14 @@ impl Packer {
             first_reference: first_reference as u32,
             traits: whole.elements[root as usize].traits,
         });
+    }
+
+    fn name_of_symbol(&mut self, whole: &ObjectSummary, symbol: u32) -> u32 {
+        if self.known_names[symbol as usize] == UNASKED {
+            let SymbolSummary { key, name, .. } = whole.symbols[symbol as usize];
+            self.known_names[symbol as usize] = self.name(key, whole.name(name));
+        }
+        self.known_names[symbol as usize]
     }
 
     fn name(&mut self, key: NameKey, text: &[u8]) -> u32 {

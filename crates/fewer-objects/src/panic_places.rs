@@ -6,7 +6,7 @@ use iced_x86::{
     UsedRegister,
 };
 
-use crate::relocatable::{ElfFile, Machine, Place, Relocation, SHF_EXECINSTR};
+use crate::relocatable::{ElfFile, Machine, Place, Relocation, RelocationFields, SHF_EXECINSTR};
 
 /// A pointer and a length for the file, then line and column.
 const PLACE_SIZE: usize = 24;
@@ -48,11 +48,11 @@ fn file_of_place<'d>(file: &ElfFile<'d>, relocation: &Relocation) -> Option<&'d 
     let section = local_section(file, relocation, -4)?;
     let place = &file.sections[section];
     let [inner] = file.relocations(section) else { return None };
-    if place.data.len() != PLACE_SIZE || inner.offset != 0 {
+    if place.data.len() != PLACE_SIZE || inner.offset() != 0 {
         return None;
     }
-    let texts = file.sections[local_section(file, inner, inner.addend)?].data;
-    let start = usize::try_from(inner.addend).ok()?;
+    let texts = file.sections[local_section(file, inner, inner.addend())?].data;
+    let start = usize::try_from(inner.addend()).ok()?;
     let length = usize::try_from(u64::from_le_bytes(place.data[8..16].try_into().ok()?)).ok()?;
     let end = start.checked_add(length)?;
     let source = texts.get(start..end)?;
@@ -61,9 +61,9 @@ fn file_of_place<'d>(file: &ElfFile<'d>, relocation: &Relocation) -> Option<&'d 
 
 /// The section that a relocation leads to with just this addend, by a local symbol at its beginning.
 fn local_section(file: &ElfFile<'_>, relocation: &Relocation, addend: i64) -> Option<usize> {
-    let symbol = file.symbols.get(relocation.symbol as usize)?;
+    let symbol = file.symbols.get(relocation.symbol() as usize)?;
     match symbol.place {
-        Place::Section(section) if symbol.value == 0 && relocation.addend == addend => Some(section),
+        Place::Section(section) if symbol.value == 0 && relocation.addend() == addend => Some(section),
         Place::Section(_) | Place::Undefined | Place::Absolute | Place::Common => None,
     }
 }
@@ -71,7 +71,7 @@ fn local_section(file: &ElfFile<'_>, relocation: &Relocation, addend: i64) -> Op
 /// The symbol that is called with the place as an argument, where nothing else is done with it before.
 fn callee_behind(code: &[u8], relocations: &[Relocation], relocation: &Relocation) -> Option<u32> {
     // lea register, [rip + displacement]: three bytes before the displacement.
-    let start = usize::try_from(relocation.offset).ok()?.checked_sub(3)?;
+    let start = usize::try_from(relocation.offset()).ok()?.checked_sub(3)?;
     let mut decoder = Decoder::with_ip(64, code.get(start..)?, start as u64, DecoderOptions::NONE);
     let load = decoder.decode();
     let register = load.op0_register();
@@ -118,8 +118,8 @@ fn called(relocations: &[Relocation], call: &Instruction, address: Option<&Instr
     let within = told.ip()..told.next_ip();
     relocations
         .iter()
-        .find(|relocation| within.contains(&relocation.offset))
-        .map(|relocation| relocation.symbol)
+        .find(|relocation| within.contains(&relocation.offset()))
+        .map(|relocation| relocation.symbol())
 }
 
 /// Whether a function is of Rust's own libraries, in either mangling.
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn relocation(offset: u64, symbol: u32) -> Relocation {
-        Relocation { offset, kind: 2, symbol, addend: -4 }
+        Relocation::of(offset, 2, symbol, -4)
     }
 
     #[test]

@@ -22,6 +22,9 @@ const OPAQUE_FILE: Domain = Domain::new("elf.opaque");
 /// How deep labels by content may nest before raw bytes must do: a guard against crafted files.
 const LABEL_DEPTH: u32 = 32;
 
+/// Bytes of a section's name.
+const USUAL_NAME: usize = 16;
+
 /// What a section is to the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
@@ -123,14 +126,11 @@ struct ObjectReader<'f, 'd> {
 impl<'f, 'd> ObjectReader<'f, 'd> {
     fn new(file: &'f ElfFile<'d>) -> Self {
         let (sections, symbols) = (file.sections.len(), file.symbols.len());
-        // Elements without a symbol are named after their section. Room that is not used costs nothing.
-        let names = file.symbols.iter().map(|symbol| symbol.name.len()).sum::<usize>()
-            + file.sections.iter().map(|section| section.name.len()).sum::<usize>();
-        let summary = ObjectSummary {
-            text: Vec::with_capacity(names),
-            symbols: Vec::with_capacity(symbols),
-            ..ObjectSummary::default()
-        };
+        // The names of all symbols as they are in the file. Elements without a symbol are named after their section.
+        let mut text = Vec::with_capacity(file.symbol_names.len() + file.section_names.len());
+        text.extend_from_slice(file.symbol_names);
+        let summary =
+            ObjectSummary { text, symbols: Vec::with_capacity(symbols), ..ObjectSummary::default() };
         ObjectReader {
             file,
             roles: Vec::with_capacity(sections),
@@ -216,7 +216,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             if element != NO_ELEMENT {
                 self.define(element, index as u32, digest, linkage);
             }
-            let name = self.summary.keep(symbol.name);
+            let name = Text { start: symbol.name_start, length: symbol.name.len() as u32 };
             self.summary_symbols.push(self.summary.symbols.len() as u32);
             self.summary.symbols.push(SymbolSummary {
                 key: NameKey::from_digest(digest),
@@ -280,7 +280,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 continue;
             }
             for relocation in self.file.relocations(index) {
-                if let Some(element) = element_at(self.file, &self.roles, relocation.symbol) {
+                if let Some(element) = element_at(self.file, &self.roles, relocation.symbol()) {
                     let draft = &mut self.drafts[element as usize];
                     draft.traits = draft.traits.with(Traits::INITIALISER);
                 }
@@ -298,7 +298,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 continue;
             }
             for frame in eh_frame::frames(file.sections[section].data, file.relocations(section)) {
-                let Some(element) = element_at(file, &self.roles, frame.function.symbol) else { continue };
+                let Some(element) = element_at(file, &self.roles, frame.function.symbol()) else { continue };
                 label.clear();
                 label.extend_from_slice(&(frame.rules.len() as u64).to_le_bytes());
                 label.extend_from_slice(frame.rules);
@@ -374,12 +374,12 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         }
         let panics = if self.has_panic_places { panic_places::files(file, index) } else { Vec::new() };
         for (place, relocation) in relocations.iter().enumerate() {
-            out.extend_from_slice(&relocation.offset.to_le_bytes());
-            out.extend_from_slice(&relocation.kind.to_le_bytes());
+            out.extend_from_slice(&relocation.offset().to_le_bytes());
+            out.extend_from_slice(&relocation.kind().to_le_bytes());
             match panics.get(place).copied().flatten() {
                 Some(source) => {
                     out.extend_from_slice(b"P");
-                    out.extend_from_slice(source);
+                    extend_bounded(out, source);
                 }
                 None => self.label(relocation, out, references, depth),
             }
@@ -408,26 +408,26 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         references: &mut Vec<Reference>,
         depth: u32,
     ) {
-        let Some(symbol) = self.file.symbols.get(relocation.symbol as usize).copied() else {
+        let Some(symbol) = self.file.symbols.get(relocation.symbol() as usize).copied() else {
             out.extend_from_slice(b"?");
             return;
         };
-        if relocation.symbol == 0 {
+        if relocation.symbol() == 0 {
             out.extend_from_slice(b"0");
-            out.extend_from_slice(&relocation.addend.to_le_bytes());
+            out.extend_from_slice(&relocation.addend().to_le_bytes());
             return;
         }
         if symbol.binding != Binding::Local {
             out.extend_from_slice(b"G");
-            out.extend_from_slice(&self.name_digests[relocation.symbol as usize].to_bytes());
-            out.extend_from_slice(&relocation.addend.to_le_bytes());
-            let index = self.summary_symbols[relocation.symbol as usize];
+            out.extend_from_slice(&self.name_digests[relocation.symbol() as usize].to_bytes());
+            out.extend_from_slice(&relocation.addend().to_le_bytes());
+            let index = self.summary_symbols[relocation.symbol() as usize];
             if index != NO_ELEMENT {
                 references.push(Reference::Symbol(index));
             }
             return;
         }
-        let offset = (symbol.value as i64).wrapping_add(relocation.addend);
+        let offset = (symbol.value as i64).wrapping_add(relocation.addend());
         match symbol.place {
             Place::Section(section) => match self.roles[section] {
                 Role::Merged => self.merged_label(section, &symbol, relocation, out),
@@ -437,7 +437,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 }
                 Role::Ignored | Role::EhFrame | Role::Initialisers => {
                     out.extend_from_slice(b"I");
-                    out.extend_from_slice(self.file.sections[section].name);
+                    extend_bounded(out, self.file.sections[section].name.bytes());
                     out.extend_from_slice(&offset.to_le_bytes());
                 }
             },
@@ -456,9 +456,9 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         out: &mut Vec<u8>,
         depth: u32,
     ) {
-        let own_name = self.name_digests[relocation.symbol as usize];
+        let own_name = self.name_digests[relocation.symbol() as usize];
         let (name, offset) = if own_name != Digest::default() {
-            (own_name, relocation.addend)
+            (own_name, relocation.addend())
         } else if let Some(known) = self.drafts[element as usize].name {
             let start = self.file.symbols[known as usize].value as i64;
             (self.name_digests[known as usize], offset.wrapping_sub(start))
@@ -479,10 +479,10 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     /// section's symbol every entry it may mean is taken.
     fn merged_label(&self, section: usize, symbol: &Symbol<'_>, relocation: &Relocation, out: &mut Vec<u8>) {
         let section = &self.file.sections[section];
-        let offset = (symbol.value as i64).wrapping_add(relocation.addend);
-        let relative = self.file.machine == Machine::X86_64 && is_pc_relative(relocation.kind);
+        let offset = (symbol.value as i64).wrapping_add(relocation.addend());
+        let relative = self.file.machine == Machine::X86_64 && is_pc_relative(relocation.kind());
         let (first, last) = match relative {
-            true if symbol.kind != STT_SECTION && (-8..=-4).contains(&relocation.addend) => {
+            true if symbol.kind != STT_SECTION && (-8..=-4).contains(&relocation.addend()) => {
                 (symbol.value as i64, symbol.value as i64)
             }
             true => (offset.saturating_add(4), offset.saturating_add(8)),
@@ -493,14 +493,14 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         if first < 0 || first >= size {
             // Out of the section: label by everything it holds.
             out.extend_from_slice(&offset.to_le_bytes());
-            out.extend_from_slice(section.data);
+            extend_bounded(out, section.data);
             return;
         }
         let mut at = first;
         while at <= last && at < size {
             let (start, end) = merged_entry(section, at as usize);
             out.extend_from_slice(&(at as usize - start).to_le_bytes());
-            out.extend_from_slice(&section.data[start..end]);
+            extend_bounded(out, &section.data[start..end]);
             out.push(0xff);
             at = end as i64;
         }
@@ -509,6 +509,8 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     fn finish(mut self) -> ObjectSummary {
         self.summary.compiler = compiler(self.file);
         let closures = self.closures();
+        let usual_names = self.file.section_names.len() + self.file.sections.len() * USUAL_NAME;
+        let most_text = self.summary.text.len() + usual_names * MOST_OVERLAP;
         self.summary.elements.reserve_exact(self.drafts.len());
         self.summary.references.reserve_exact(self.references.len());
         let drafts = std::mem::take(&mut self.drafts);
@@ -519,8 +521,10 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                     let kept = self.summary_symbols[symbol as usize];
                     self.summary.symbols[kept as usize].name
                 }
-                (None, Some(section)) => self.summary.keep(self.file.sections[section].name),
-                (None, None) => Text::default(),
+                (None, Some(section)) if self.summary.text.len() < most_text => {
+                    self.summary.keep(self.file.sections[section].name.bytes())
+                }
+                (None, Some(_) | None) => Text::default(),
             };
             if let Some(section) = draft.section {
                 self.note_bounds(section, element);
@@ -540,6 +544,11 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
 
     fn note_bounds(&mut self, section: usize, element: u32) {
         let name = self.file.sections[section].name;
+        // Compilers' own sections are no identifiers.
+        if name.starts_with(b".") {
+            return;
+        }
+        let name = name.bytes();
         let is_identifier = !name.is_empty()
             && !name[0].is_ascii_digit()
             && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -615,8 +624,8 @@ fn section_role(section: &Section<'_>, has_relocations: bool, is_exported: bool)
     match section.kind {
         SHT_NOTE | SHT_GROUP => Role::Ignored,
         SHT_INIT_ARRAY | SHT_FINI_ARRAY | SHT_PREINIT_ARRAY => Role::Initialisers,
-        _ if name == b".eh_frame" => Role::EhFrame,
-        _ if name == b".sframe" || name == b".tm_clone_table" => Role::Ignored,
+        _ if name.is(b".eh_frame") => Role::EhFrame,
+        _ if name.is(b".sframe") || name.is(b".tm_clone_table") => Role::Ignored,
         _ if name.starts_with(b".ctors") || name.starts_with(b".dtors") => Role::Initialisers,
         _ if name.starts_with(b".init_array") || name.starts_with(b".fini_array") => Role::Initialisers,
         _ if section.has(SHF_MERGE) && !has_relocations && !is_exported && !section.has(SHF_WRITE) => {
@@ -668,11 +677,25 @@ fn merged_entry(section: &Section<'_>, at: usize) -> (usize, usize) {
         return (start, (start + size).min(data.len()));
     }
     // A tail of a string may be shared, so it counts from where it is referred to.
+    if size == 1 {
+        return (at, memchr::memchr(0, &data[at..]).map_or(data.len(), |end| at + end + 1));
+    }
     let mut end = at;
     while end + size <= data.len() && data[end..end + size].iter().any(|&byte| byte != 0) {
         end += size;
     }
     (at, (end + size).min(data.len()))
+}
+
+/// Adds bytes, or the digest of many: an object may refer to the same long text any number of times.
+fn extend_bounded(out: &mut Vec<u8>, bytes: &[u8]) {
+    const LONG: usize = 256;
+    out.extend_from_slice(&bytes.len().to_le_bytes());
+    if bytes.len() <= LONG {
+        out.extend_from_slice(bytes);
+    } else {
+        out.extend_from_slice(&Digest::of(CONTENT, bytes).to_bytes());
+    }
 }
 
 /// The compilers' own words, once each, and the machine.

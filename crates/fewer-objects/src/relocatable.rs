@@ -1,9 +1,10 @@
 //! A plain, checked view of one ELF64 file: sections, symbols, relocations. Never panics on foreign bytes.
 //! What the parts mean to fewer is decided in the readers.
 
-use object::LittleEndian as LE;
 use object::elf;
-use object::read::elf::{FileHeader, SectionHeader, Sym};
+use object::read::SectionIndex;
+use object::read::elf::{FileHeader, Rel, SectionHeader, Sym};
+use object::{I64, LittleEndian as LE, U64};
 
 /// The instruction sets whose relocations are understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,16 +22,38 @@ pub enum FileKind {
     Image,
 }
 
+/// A section's name where it lies in the table of names, up to the table's end. Most are only asked how they begin: how
+/// long one is, is found out when somebody wants all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct SectionName<'d>(&'d [u8]);
+
+impl<'d> SectionName<'d> {
+    /// Without the end of the name.
+    pub fn bytes(self) -> &'d [u8] {
+        memchr::memchr(0, self.0).map_or(b"", |end| &self.0[..end])
+    }
+
+    #[inline]
+    pub fn is(self, name: &[u8]) -> bool {
+        self.starts_with(name) && self.0.get(name.len()) == Some(&0)
+    }
+
+    #[inline]
+    pub fn starts_with(self, start: &[u8]) -> bool {
+        self.0.starts_with(start)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'d> {
-    /// Empty for relocations and groups, unless they are part of the program.
-    pub name: &'d [u8],
+    /// Empty for relocations and groups that are not loaded.
+    pub name: SectionName<'d>,
     pub kind: u32,
     pub flags: u64,
     pub entry_size: u64,
     pub size: u64,
     pub link: u32,
-    /// Empty for sections without bytes in the file.
+    /// Empty for sections without bytes in the file, for relocations and groups that are not loaded.
     pub data: &'d [u8],
 }
 
@@ -65,6 +88,8 @@ pub const SHT_GROUP: u32 = 17;
 pub const SHT_SYMTAB_SHNDX: u32 = 18;
 pub const SHT_RELA: u32 = 4;
 pub const SHT_REL: u32 = 9;
+/// Relocations in a form that is not read: its number, and the one it had on trial.
+const SHT_CREL: [u32; 2] = [20, 0x4000_0014];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
@@ -84,6 +109,8 @@ pub enum Binding {
 #[derive(Clone, Copy, Debug)]
 pub struct Symbol<'d> {
     pub name: &'d [u8],
+    /// Where the name begins in the file's table of them.
+    pub name_start: u32,
     pub place: Place,
     pub binding: Binding,
     /// `STT_*`.
@@ -94,6 +121,19 @@ pub struct Symbol<'d> {
     pub index: u32,
 }
 
+impl<'d> Symbol<'d> {
+    /// With its name from the table of names, without its version (`@GLIBC_2.34`); local names have none.
+    fn named(self, names: &'d [u8]) -> Symbol<'d> {
+        let tail = match names.get(self.name_start as usize..) {
+            Some(tail) if self.name_start != 0 => tail,
+            Some(_) | None => return self,
+        };
+        let is_local = self.binding == Binding::Local;
+        let end = if is_local { memchr::memchr(0, tail) } else { memchr::memchr2(0, b'@', tail) };
+        Symbol { name: end.map_or(b"", |end| &tail[..end]), ..self }
+    }
+}
+
 pub const STT_OBJECT: u8 = 1;
 pub const STT_FUNC: u8 = 2;
 pub const STT_SECTION: u8 = 3;
@@ -101,14 +141,44 @@ pub const STT_FILE: u8 = 4;
 pub const STT_TLS: u8 = 6;
 pub const STT_GNU_IFUNC: u8 = 10;
 
-/// A place in a section that the linker fills with the address of a symbol.
-#[derive(Clone, Copy, Debug)]
-pub struct Relocation {
-    pub offset: u64,
-    pub kind: u32,
-    pub symbol: u32,
+/// A place in a section that the linker fills with the address of a symbol, as it is in the file.
+pub type Relocation = elf::Rela64<LE>;
+
+/// What a relocation tells.
+pub trait RelocationFields {
+    fn of(offset: u64, kind: u32, symbol: u32, addend: i64) -> Self;
+    fn offset(&self) -> u64;
+    fn kind(&self) -> u32;
+    fn symbol(&self) -> u32;
     /// 0 for targets that keep the addend in place: there it is part of the section's bytes.
-    pub addend: i64,
+    fn addend(&self) -> i64;
+}
+
+impl RelocationFields for Relocation {
+    fn of(offset: u64, kind: u32, symbol: u32, addend: i64) -> Relocation {
+        let info = u64::from(symbol) << 32 | u64::from(kind);
+        Relocation {
+            r_offset: U64::new(LE, offset),
+            r_info: U64::new(LE, info),
+            r_addend: I64::new(LE, addend),
+        }
+    }
+
+    fn offset(&self) -> u64 {
+        self.r_offset.get(LE)
+    }
+
+    fn kind(&self) -> u32 {
+        self.r_type(LE, false).0
+    }
+
+    fn symbol(&self) -> u32 {
+        self.r_sym(LE, false)
+    }
+
+    fn addend(&self) -> i64 {
+        self.r_addend.get(LE)
+    }
 }
 
 /// One parsed file.
@@ -116,14 +186,26 @@ pub struct ElfFile<'d> {
     pub machine: Machine,
     pub sections: Vec<Section<'d>>,
     pub symbols: Vec<Symbol<'d>>,
-    relocations: Relocations,
+    /// The names of the symbols.
+    pub symbol_names: &'d [u8],
+    /// The names of the sections.
+    pub section_names: &'d [u8],
+    /// Per section.
+    relocations: Vec<Relocations<'d>>,
+    /// Those that are not in the file as they are needed.
+    made: Vec<Relocation>,
 }
 
-/// All relocations of a file in one list, with the part of each section.
-#[derive(Default)]
-struct Relocations {
-    list: Vec<Relocation>,
-    ranges: Vec<std::ops::Range<usize>>,
+/// The relocations that apply to a section, sorted by offset.
+#[derive(Clone)]
+enum Relocations<'d> {
+    OfFile(&'d [Relocation]),
+    /// A part of the made ones: put in order, put together, or of another form in the file.
+    Made(std::ops::Range<usize>),
+}
+
+impl Relocations<'_> {
+    const NONE: Relocations<'static> = Relocations::OfFile(&[]);
 }
 
 /// Why a file cannot be read. The caller knows which file.
@@ -133,6 +215,8 @@ pub enum ElfError {
     Unsupported,
     #[error("its machine type {0} is not one that fewer reads (x86-64, AArch64)")]
     Machine(u16),
+    #[error("its relocations are written in a form that fewer does not read (CREL)")]
+    CompactRelocations,
     #[error("it is damaged: {0}")]
     Damaged(String),
 }
@@ -144,6 +228,10 @@ impl From<object::read::Error> for ElfError {
 }
 
 type Header = elf::FileHeader64<LE>;
+
+/// Parts of a file may lie within each other (a name that is the end of another), but not so often that reading all of
+/// them takes many times the file.
+pub const MOST_OVERLAP: usize = 16;
 
 /// The machine and kind by the header alone; `None` if it is no ELF file that fewer reads.
 pub fn peek(bytes: &[u8]) -> Option<FileKind> {
@@ -159,47 +247,67 @@ pub fn peek(bytes: &[u8]) -> Option<FileKind> {
 
 impl<'d> ElfFile<'d> {
     pub fn parse(bytes: &'d [u8]) -> Result<ElfFile<'d>, ElfError> {
-        let (machine, table) = ElfFile::tables(bytes)?;
-        let sections = read_sections(&table, bytes);
-        let symbols = read_symbols(&table, bytes)?;
-        let relocations = match peek(bytes).ok_or(ElfError::Unsupported)? {
+        let (machine, table, names) = ElfFile::tables(bytes)?;
+        let sections = read_sections(&table, names, bytes);
+        let (symbols, symbol_names) = read_symbols(&table, bytes)?;
+        let (relocations, made) = match peek(bytes).ok_or(ElfError::Unsupported)? {
             FileKind::Relocatable => read_relocations(&table, &sections, bytes)?,
-            FileKind::Image => Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] },
+            FileKind::Image => (Vec::new(), Vec::new()),
         };
-        Ok(ElfFile { machine, sections, symbols, relocations })
+        Ok(ElfFile { machine, sections, symbols, symbol_names, section_names: names, relocations, made })
     }
 
     /// The relocations that apply to a section, sorted by offset.
     pub fn relocations(&self, section: usize) -> &[Relocation] {
-        &self.relocations.list[self.relocations.ranges[section].clone()]
+        match self.relocations.get(section) {
+            Some(Relocations::OfFile(list)) => list,
+            Some(Relocations::Made(range)) => &self.made[range.clone()],
+            None => &[],
+        }
     }
 
     /// A linked file's sections, and its symbols one by one: nothing is kept of them. How many there are is told
-    /// first.
+    /// first. Which of them are wanted is asked before their names are read.
     pub fn parse_image<T>(
         bytes: &'d [u8],
         begin: impl FnOnce(usize) -> T,
-        mut take: impl FnMut(&[Section<'d>], &mut T, Symbol<'d>),
+        is_wanted: impl Fn(&[Section<'d>], &Symbol<'d>) -> bool,
+        mut take: impl FnMut(&mut T, Symbol<'d>),
     ) -> Result<(ElfFile<'d>, T), ElfError> {
-        let (machine, table) = ElfFile::tables(bytes)?;
-        let sections = read_sections(&table, bytes);
+        let (machine, table, names) = ElfFile::tables(bytes)?;
+        let sections = read_sections(&table, names, bytes);
         let mut taken = begin(table.symbols(LE, bytes, elf::SHT_SYMTAB)?.len());
-        for_each_symbol(&table, bytes, |symbol| take(&sections, &mut taken, symbol))?;
-        Ok((ElfFile::without_symbols(machine, sections), taken))
+        for_each_symbol(&table, bytes, |symbol, names| {
+            if !is_wanted(&sections, &symbol) {
+                return 0;
+            }
+            let symbol = symbol.named(names);
+            take(&mut taken, symbol);
+            symbol.name.len()
+        })?;
+        Ok((ElfFile::of_sections(machine, sections, names), taken))
     }
 
     /// A linked file's sections alone.
     pub fn parse_sections(bytes: &'d [u8]) -> Result<ElfFile<'d>, ElfError> {
-        let (machine, table) = ElfFile::tables(bytes)?;
-        Ok(ElfFile::without_symbols(machine, read_sections(&table, bytes)))
+        let (machine, table, names) = ElfFile::tables(bytes)?;
+        Ok(ElfFile::of_sections(machine, read_sections(&table, names, bytes), names))
     }
 
-    fn without_symbols(machine: Machine, sections: Vec<Section<'d>>) -> ElfFile<'d> {
-        let relocations = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
-        ElfFile { machine, sections, symbols: Vec::new(), relocations }
+    fn of_sections(machine: Machine, sections: Vec<Section<'d>>, section_names: &'d [u8]) -> ElfFile<'d> {
+        ElfFile {
+            machine,
+            sections,
+            symbols: Vec::new(),
+            symbol_names: b"",
+            section_names,
+            relocations: Vec::new(),
+            made: Vec::new(),
+        }
     }
 
-    fn tables(bytes: &'d [u8]) -> Result<(Machine, Sections<'d>), ElfError> {
+    /// The sections, and where their names are.
+    fn tables(bytes: &'d [u8]) -> Result<(Machine, Sections<'d>, &'d [u8]), ElfError> {
         let header = Header::parse(bytes).map_err(|_| ElfError::Unsupported)?;
         header.endian().map_err(|_| ElfError::Unsupported)?;
         let machine = match header.e_machine(LE).0 {
@@ -207,53 +315,72 @@ impl<'d> ElfFile<'d> {
             183 => Machine::Aarch64,
             other => return Err(ElfError::Machine(other)),
         };
-        peek(bytes).ok_or(ElfError::Unsupported)?;
-        Ok((machine, header.sections(LE, bytes)?))
+        let kind = peek(bytes).ok_or(ElfError::Unsupported)?;
+        let table = header.sections(LE, bytes)?;
+        let names = match (header.shstrndx(LE, bytes), kind) {
+            (Ok(names), _) => names,
+            // A program may have been rid of its sections.
+            (Err(_), FileKind::Image) => 0,
+            (Err(error), FileKind::Relocatable) => return Err(error.into()),
+        };
+        let names = table.section(SectionIndex(names as usize));
+        let names = names.and_then(|section| section.data(LE, bytes)).unwrap_or(b"");
+        let ended = memchr::memrchr(0, names).map_or(0, |last| last + 1);
+        Ok((machine, table, &names[..ended]))
     }
 
-    pub fn section_named(&self, name: &[u8]) -> Option<&Section<'d>> {
-        self.sections.iter().find(|section| section.name == name)
+    pub fn section_named<const LENGTH: usize>(&self, name: &[u8; LENGTH]) -> Option<&Section<'d>> {
+        self.sections.iter().find(|section| section.name.is(name))
     }
 }
 
 type Sections<'d> = object::read::elf::SectionTable<'d, Header>;
 
-fn read_sections<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Vec<Section<'d>> {
-    // Nobody asks for the names of relocations and groups, which are most of the sections.
-    let name = |section: &elf::SectionHeader64<LE>| match section.sh_type(LE).0 {
-        SHT_RELA | SHT_REL | SHT_GROUP if section.sh_flags(LE).0 & SHF_ALLOC == 0 => &b""[..],
-        _ => table.section_name(LE, section).unwrap_or(b""),
-    };
-    let read = |section: &elf::SectionHeader64<LE>| Section {
-        name: name(section),
-        kind: section.sh_type(LE).0,
-        flags: section.sh_flags(LE).0,
-        entry_size: section.sh_entsize(LE),
-        size: section.sh_size(LE),
-        link: section.sh_link(LE),
-        data: section.data(LE, bytes).unwrap_or(b""),
+fn read_sections<'d>(table: &Sections<'d>, names: &'d [u8], bytes: &'d [u8]) -> Vec<Section<'d>> {
+    let read = |section: &elf::SectionHeader64<LE>| {
+        let kind = section.sh_type(LE).0;
+        let flags = section.sh_flags(LE).0;
+        // Most sections are relocations and groups, which nobody asks for by section. What is loaded is data, whatever
+        // it calls itself.
+        let is_asked_for = flags & SHF_ALLOC != 0 || !matches!(kind, SHT_RELA | SHT_REL | SHT_GROUP);
+        let name = || names.get(section.sh_name.get(LE) as usize..).unwrap_or(b"");
+        let data = || section.data(LE, bytes).unwrap_or(b"");
+        Section {
+            name: SectionName(if is_asked_for { name() } else { b"" }),
+            kind,
+            flags,
+            entry_size: section.sh_entsize(LE),
+            size: section.sh_size(LE),
+            link: section.sh_link(LE),
+            data: if is_asked_for { data() } else { b"" },
+        }
     };
     table.iter().map(read).collect()
 }
 
-fn read_symbols<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Result<Vec<Symbol<'d>>, ElfError> {
-    let symbols = table.symbols(LE, bytes, elf::SHT_SYMTAB)?;
-    let mut read = Vec::with_capacity(symbols.len());
-    for_each_symbol(table, bytes, |symbol| read.push(symbol))?;
-    Ok(read)
+/// The symbols, and the table of their names.
+fn read_symbols<'d>(table: &Sections<'d>, bytes: &'d [u8]) -> Result<(Vec<Symbol<'d>>, &'d [u8]), ElfError> {
+    let count = table.symbols(LE, bytes, elf::SHT_SYMTAB)?.len();
+    let mut symbols = Vec::with_capacity(count);
+    let names = for_each_symbol(table, bytes, |symbol, names| {
+        let symbol = symbol.named(names);
+        symbols.push(symbol);
+        symbol.name.len()
+    })?;
+    Ok((symbols, names))
 }
 
-/// Gives every entry of the symbol table to `take`, in order.
+/// Gives every entry of the symbol table to `take`, in order and yet without its name, with the table of their names;
+/// `take` tells how long a name it took. Gives back the table.
 fn for_each_symbol<'d>(
     table: &Sections<'d>,
     bytes: &'d [u8],
-    mut take: impl FnMut(Symbol<'d>),
-) -> Result<(), ElfError> {
+    mut take: impl FnMut(Symbol<'d>, &'d [u8]) -> usize,
+) -> Result<&'d [u8], ElfError> {
     let symbols = table.symbols(LE, bytes, elf::SHT_SYMTAB)?;
-    let strings = match table.section(symbols.string_section()) {
-        Ok(section) => section.data(LE, bytes).unwrap_or(b""),
-        Err(_) => b"",
-    };
+    let names = table.section(symbols.string_section());
+    let names = names.and_then(|section| section.data(LE, bytes)).unwrap_or(b"");
+    let mut taken = 0;
     for (index, symbol) in symbols.enumerate() {
         let binding = match symbol.st_bind().0 {
             0 => Binding::Local,
@@ -271,41 +398,37 @@ fn for_each_symbol<'d>(
             Place::Section(section) if section == 0 || section >= table.len() => Place::Undefined,
             other => other,
         };
-        take(Symbol {
-            name: symbol_name(strings, symbol.st_name(LE), binding),
+        let symbol = Symbol {
+            name: b"",
+            name_start: symbol.st_name(LE),
             place,
             binding,
             kind: symbol.st_type().0,
             value: symbol.st_value(LE),
             size: symbol.st_size(LE),
             index: index.0 as u32,
-        });
+        };
+        taken += take(symbol, names);
+        if taken > bytes.len().saturating_mul(MOST_OVERLAP) {
+            return Err(ElfError::Damaged("the names of its symbols overlap".to_string()));
+        }
     }
-    Ok(())
+    Ok(names)
 }
 
-/// The name at a place of the string table, without its version (`@GLIBC_2.34`); local names have none.
-fn symbol_name(strings: &[u8], offset: u32, binding: Binding) -> &[u8] {
-    let tail = match strings.get(offset as usize..) {
-        Some(tail) if offset != 0 => tail,
-        Some(_) | None => return b"",
-    };
-    let is_local = binding == Binding::Local;
-    let end = if is_local { memchr::memchr(0, tail) } else { memchr::memchr2(0, b'@', tail) };
-    match end {
-        Some(end) => &tail[..end],
-        None => b"",
-    }
-}
-
-fn read_relocations(
-    table: &Sections<'_>,
-    sections: &[Section<'_>],
-    bytes: &[u8],
-) -> Result<Relocations, ElfError> {
-    let mut read = Relocations { list: Vec::new(), ranges: vec![0..0; sections.len()] };
+/// Per section its relocations, and those that had to be made for it.
+fn read_relocations<'d>(
+    table: &Sections<'d>,
+    sections: &[Section<'d>],
+    bytes: &'d [u8],
+) -> Result<(Vec<Relocations<'d>>, Vec<Relocation>), ElfError> {
+    let mut read = vec![Relocations::NONE; sections.len()];
+    let mut made: Vec<Relocation> = Vec::new();
     for header in table.iter() {
         let kind = header.sh_type(LE).0;
+        if SHT_CREL.contains(&kind) {
+            return Err(ElfError::CompactRelocations);
+        }
         if kind != SHT_RELA && kind != SHT_REL {
             continue;
         }
@@ -314,33 +437,33 @@ fn read_relocations(
         if sections.get(target).is_none_or(|section| !section.is_alloc()) {
             continue;
         }
+        let with_addends = header.rela(LE, bytes)?.map_or(&[][..], |(entries, _)| entries);
+        let without_addends = header.rel(LE, bytes)?.map_or(&[][..], |(entries, _)| entries);
+        let order = |relocation: &Relocation| (relocation.offset(), relocation.kind());
+        let is_first = matches!(read[target], Relocations::OfFile([]));
+        if is_first && without_addends.is_empty() && with_addends.is_sorted_by_key(order) {
+            read[target] = Relocations::OfFile(with_addends);
+            continue;
+        }
         // A second table for the same section continues the first.
-        let start = read.list.len();
-        read.list.extend_from_within(read.ranges[target].clone());
-        if let Some((entries, _)) = header.rela(LE, bytes)? {
-            read.list.extend(entries.iter().map(|entry| Relocation {
-                offset: entry.r_offset.get(LE),
-                kind: entry.r_type(LE, false).0,
-                symbol: entry.r_sym(LE, false),
-                addend: entry.r_addend.get(LE),
-            }));
+        let start = made.len();
+        match read[target].clone() {
+            Relocations::OfFile(before) => made.extend_from_slice(before),
+            Relocations::Made(before) => made.extend_from_within(before),
         }
-        if let Some((entries, _)) = header.rel(LE, bytes)? {
-            use object::read::elf::Rel;
-            read.list.extend(entries.iter().map(|entry| Relocation {
-                offset: entry.r_offset(LE),
-                kind: entry.r_type(LE).0,
-                symbol: entry.r_sym(LE),
-                addend: 0,
-            }));
+        made.extend_from_slice(with_addends);
+        made.extend(
+            without_addends
+                .iter()
+                .map(|entry| Relocation::of(entry.r_offset(LE), entry.r_type(LE).0, entry.r_sym(LE), 0)),
+        );
+        if made.len() > bytes.len() / size_of::<Relocation>() * MOST_OVERLAP {
+            return Err(ElfError::Damaged("its tables of relocations overlap".to_string()));
         }
-        let list = &mut read.list[start..];
-        if !list.is_sorted_by_key(|relocation| (relocation.offset, relocation.kind)) {
-            list.sort_by_key(|relocation| (relocation.offset, relocation.kind));
-        }
-        read.ranges[target] = start..read.list.len();
+        made[start..].sort_by_key(order);
+        read[target] = Relocations::Made(start..made.len());
     }
-    Ok(read)
+    Ok((read, made))
 }
 
 /// Where a section lies, in the file and in memory.
@@ -349,6 +472,7 @@ pub struct SectionPlace<'d> {
     pub kind: u32,
     pub flags: u64,
     pub address: u64,
+    pub link: u32,
     pub range: std::ops::Range<usize>,
 }
 
@@ -366,6 +490,7 @@ pub fn section_places(bytes: &[u8]) -> Option<Vec<SectionPlace<'_>>> {
             kind: section.sh_type(LE).0,
             flags: section.sh_flags(LE).0,
             address: section.sh_addr(LE),
+            link: section.sh_link(LE),
             range: offset as usize..end as usize,
         });
     }

@@ -7,10 +7,10 @@ use fewer_core::Digest;
 use rayon::prelude::*;
 
 use crate::file_records::Status;
-use crate::image::{ImageSymbol, SymbolTable};
+use crate::foreign::{Explanations, Local};
+use crate::image::SymbolTable;
 use crate::kept::{Kept, KeptImage, KeptObject};
 use crate::membership::{Occurrence, told_again};
-use crate::name_map::SizedNameSet;
 use crate::pack::Divided;
 use crate::scan::{IMAGE_KIND, Input, OBJECT_KIND, Opened, PACK_KIND, SummaryCache, read_input};
 use crate::summary::{Linkage, ObjectSummary, UNKNOWN_SIZE};
@@ -21,7 +21,7 @@ const MOST_CHANGED: usize = 16;
 /// The last analysis of a build directory, with what is different now.
 #[derive(Clone, Debug)]
 pub struct Renewal {
-    /// Sizes and addresses are those of now.
+    /// Sizes are those of now.
     pub kept: Kept,
     /// The objects that changed, by their place.
     pub changed: Vec<(usize, ObjectSummary)>,
@@ -116,7 +116,7 @@ fn is_relinked((kept, now): (&KeptImage, &LinkedFile<'_>)) -> bool {
     kept.status.is_none() || kept.status != now.status
 }
 
-/// Takes sizes and addresses from the linked files that changed; `None` if one has other symbols than it had.
+/// Takes sizes from the linked files that changed; `None` if one has other symbols than it had.
 fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<()> {
     kept.images
         .par_iter_mut()
@@ -134,11 +134,10 @@ fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &Linke
         return None;
     }
     for found in occurrences {
-        (_, found.size) = table.extent(found.entry)?;
+        found.size = table.size(found.entry)?;
     }
     for candidate in &mut kept.candidates {
-        let ImageSymbol { address, size, entry, .. } = &mut candidate.symbol;
-        (*address, *size) = table.extent(*entry)?;
+        candidate.symbol.size = table.size(candidate.symbol.entry)?;
     }
     Some(())
 }
@@ -146,15 +145,20 @@ fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &Linke
 /// Judges anew which symbols the local names of objects explain. A linked file with others unexplained than before has
 /// to be read again.
 fn renew_explanations(kept: &mut Kept, changed: &[(usize, ObjectSummary)], is_relinked: &mut [bool]) {
-    let is_same = |object: Option<u32>| !changed.iter().any(|(changed, _)| Some(*changed as u32) == object);
-    let same = kept.locals.iter().filter(|local| is_same(local.object)).map(|local| (local.key, local.size));
-    let own = changed.iter().flat_map(|(_, summary)| &summary.symbols);
-    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
-    let locals: SizedNameSet = same.chain(own).collect();
-    for (image, is_relinked) in kept.images.iter_mut().zip(is_relinked) {
-        for candidate in &mut image.candidates {
-            let is_explained = candidate.symbol.is_explained_by(&locals);
-            *is_relinked |= std::mem::replace(&mut candidate.is_explained, is_explained) != is_explained;
-        }
+    let is_same = |local: &Local| !changed.iter().any(|(changed, _)| Some(*changed as u32) == local.object);
+    let mut own_locals: Vec<Local> = Vec::new();
+    for (object, summary) in changed {
+        let own = summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        own_locals.extend(own.map(|symbol| Local {
+            object: Some(*object as u32),
+            images: kept.objects[*object].direct.clone(),
+            key: symbol.key,
+            size: symbol.size,
+        }));
+    }
+    let same = kept.locals.iter().filter(|local| is_same(local));
+    let explanations = Explanations::of(same.chain(&own_locals));
+    for (index, (image, is_relinked)) in kept.images.iter_mut().zip(is_relinked).enumerate() {
+        *is_relinked |= explanations.judge(&mut image.candidates, index);
     }
 }

@@ -134,21 +134,6 @@ impl BuildTree {
         Some((self.keeper.0.as_deref()?, &self.directory, &self.statuses))
     }
 
-    /// Every common element that an object of the build holds, once.
-    pub fn held_commons(&self) -> Vec<(&Pack, u32)> {
-        let mut is_held: Vec<Vec<bool>> =
-            self.packs.iter().map(|packed| vec![false; packed.pack.elements.len()]).collect();
-        for common in self.objects.iter().flat_map(|object| &object.summary.commons) {
-            is_held[common.pack as usize][common.element as usize] = true;
-        }
-        let held = |(packed, is_held): (_, Vec<bool>)| {
-            let packed: &Packed = packed;
-            let elements = is_held.into_iter().zip(0..).filter(|(is_held, _)| *is_held);
-            elements.map(|(_, element)| (&packed.pack, element)).collect::<Vec<_>>()
-        };
-        self.packs.iter().zip(is_held).flat_map(held).collect()
-    }
-
     /// Where a file lies that was found below the build directory, or given by name.
     pub fn path_of(&self, build_directory: &Path, name: &str) -> PathBuf {
         self.elsewhere.get(name).cloned().unwrap_or_else(|| build_directory.join(name))

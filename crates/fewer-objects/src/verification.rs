@@ -12,7 +12,7 @@ use crate::foreign::Layout;
 use crate::image::ImageSymbol;
 use crate::membership::{Contested, Exclusion};
 use crate::name_map::{NameMap, NameSet};
-use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, Symbol};
+use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, RelocationFields, Symbol};
 use crate::scan::{BuildTree, lasting_name, map_file};
 use crate::summary::NameKey;
 
@@ -122,11 +122,11 @@ fn open_places(machine: Machine, relocations: &[Relocation], range: &Range<usize
         Machine::Aarch64 => (0, 8),
     };
     let is_before =
-        |relocation: &Relocation| (relocation.offset as usize).saturating_add(after) <= range.start;
+        |relocation: &Relocation| (relocation.offset() as usize).saturating_add(after) <= range.start;
     let first = relocations.partition_point(is_before);
     relocations[first..]
         .iter()
-        .map(|relocation| relocation.offset as usize)
+        .map(|relocation| relocation.offset() as usize)
         .take_while(|offset| *offset < range.end.saturating_add(before))
         .map(|offset| offset.saturating_sub(range.start + before)..offset.saturating_add(after) - range.start)
         .collect()

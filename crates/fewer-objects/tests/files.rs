@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use fewer_core::{Digest, Mapping};
+use fewer_objects::image::read_image;
+use fewer_objects::reader::read_object;
 use fewer_objects::{Analysis, Given, ListedTest, NamedDigest, NoCache, SummaryCache, scan};
 use fewer_runners::{Cancel, TestProgram, googletest};
 use tempfile::TempDir;
@@ -259,6 +261,136 @@ fn code_from_a_static_library_elsewhere_counts_for_every_test_and_only_when_it_c
     assert_eq!(differing(&old, &state(3, 2)), names(&["Numbers.Answer", "Numbers.Other"]));
 }
 
+/// A state of a project with a static library from elsewhere, each given by the sources of its objects.
+fn with_library_from_elsewhere(
+    directory: &Path,
+    compiler: &str,
+    library: &[&str],
+    own: &str,
+    flags: &[&str],
+) -> BTreeMap<String, (Digest, Mapping)> {
+    let _ = fs::remove_file(directory.join("elsewhere/library.a"));
+    for (index, source) in library.iter().enumerate() {
+        let object = format!("elsewhere/part{index}.o");
+        compile(directory, compiler, &object, source, flags);
+        run(directory, "ar", &["rcs", "elsewhere/library.a", &object]);
+    }
+    compile(directory, compiler, "build/own.o", own, &[]);
+    link(directory, &["build/own.o", "elsewhere/library.a"]);
+    analyse(directory)
+}
+
+#[test]
+fn every_change_in_a_static_library_elsewhere_counts() {
+    const OTHER: &str = "int other() { return 2; }";
+    const TWO_HELPERS: [&str; 2] = [
+        "int seven() { return 7; } static int helper() { return seven(); } int first() { return helper(); }",
+        "int first(); static int helper() { return 3; } int answer() { return helper() + first(); }",
+    ];
+    /// What changes, the sources of the library and of the project, and the text in the first by which it changes.
+    type Case<'c> = (&'c str, &'c [&'c str], &'c str, (&'c str, &'c str));
+    let cases: [Case<'_>; 6] = [
+        (
+            "which function is called",
+            &["int foo() { return 1; } int bar() { return 2; } int answer() { return foo(); }"],
+            OTHER,
+            ("{ return foo", "{ return bar"),
+        ),
+        (
+            "which variable is read",
+            &["int table[2] = {1, 7}; int answer() { return table[0]; }"],
+            OTHER,
+            ("table[0]", "table[1]"),
+        ),
+        (
+            "a number without a name",
+            &["double twice(double x) { return x * 1.5; } int answer() { return twice(2); }"],
+            OTHER,
+            ("1.5", "2.5"),
+        ),
+        (
+            "a text without a name",
+            &["const char* text() { return \"alpha\"; } int answer() { return text()[1]; }"],
+            OTHER,
+            ("alpha", "omega"),
+        ),
+        ("one of two functions of equal name and size", &TWO_HELPERS, OTHER, ("return 3", "return 5")),
+        (
+            "an initialiser beside one of the project of equal name and size",
+            &["int twice(int n) { return 2 * n; } int limit = twice(3); int answer() { return limit; }"],
+            "int thrice(int n) { return 3 * n; } int own = thrice(4); int other() { return own; }",
+            ("twice(3)", "twice(5)"),
+        ),
+    ];
+    for compiler in ["g++", "clang++"] {
+        for (what, library, own, (old, new)) in &cases {
+            let directory = build();
+            let changed: Vec<String> = library.iter().map(|source| source.replace(old, new)).collect();
+            assert_ne!(changed, *library, "{what}");
+            let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+            let state =
+                |library: &[&str]| with_library_from_elsewhere(directory.path(), compiler, library, own, &[]);
+            let before = state(library);
+            assert_eq!(differing(&before, &state(library)), names(&[]), "{compiler}: {what}");
+            assert_eq!(
+                differing(&before, &state(&changed)),
+                names(&["Numbers.Answer", "Numbers.Other"]),
+                "{compiler}: {what}"
+            );
+        }
+    }
+}
+
+/// A known limit: see docs/cpp.md.
+#[test]
+fn addresses_in_data_and_short_texts_of_a_static_library_elsewhere_are_not_compared() {
+    const OTHER: &str = "int other() { return 2; }";
+    for (library, old, new) in [
+        (
+            "int one() { return 1; } int two() { return 2; } int (*chosen)() = one; int answer() { return chosen(); }",
+            "chosen)() = one",
+            "chosen)() = two",
+        ),
+        ("const char* text() { return \"abc\"; } int answer() { return text()[1]; }", "abc", "xyz"),
+    ] {
+        let directory = build();
+        let state =
+            |source: &str| with_library_from_elsewhere(directory.path(), "g++", &[source], OTHER, &[]);
+        let before = state(library);
+        assert_eq!(differing(&before, &state(&library.replace(old, new))), names(&[]), "{new}");
+    }
+}
+
+#[test]
+fn a_static_library_elsewhere_is_the_same_wherever_it_is_linked_to() {
+    const LIBRARY: &str = "#include <cstdio>\n#include <string>\n
+        static const char* const names[] = {\"one\", \"two\", \"three\"};\n
+        static std::string text = \"some text that is not short\";\n
+        double scaled(double x) { return x * 1.25 + 3.5; }\n
+        int chosen(int n) { switch (n) { case 0: return 5; case 1: puts(\"first\"); return 7; case 2: return n * 3;
+            case 3: return 9; case 4: puts(names[n % 3]); return 2; case 5: return scaled(n); case 6: return 11; } return n; }\n
+        int answer() { return chosen(text.size()) > 0 ? 1 : 0; }\n";
+    let longer =
+        "int squares[9]; int other() { for (int n = 0; n < 9; ++n) squares[n] = n * n + 1000000007 % (n + 1);
+        int sum = 0; for (int n : squares) sum += n; return sum > 0 ? 2 : 3; }";
+    for (compiler, flags) in [("g++", ["-O2"]), ("clang++", ["-O2"]), ("g++", ["-O0"])] {
+        let directory = build();
+        let state = |own| with_library_from_elsewhere(directory.path(), compiler, &[LIBRARY], own, &flags);
+        let before = state("int other() { return 2; }");
+        assert_eq!(differing(&before, &state(longer)), names(&["Numbers.Other"]), "{compiler} {flags:?}");
+    }
+}
+
+#[test]
+fn relocations_in_a_form_that_is_not_read_make_the_object_count_as_a_whole() {
+    const COMPACT: [&str; 3] = ["-Wa,--crel", "-Wa,--allow-experimental-crel", "-w"];
+    let directory = TempDir::new().unwrap();
+    compile(directory.path(), "clang++-22", "compact.o", "int f(); int g() { return f(); }", &COMPACT);
+    let summary = read_object(&fs::read(directory.path().join("compact.o")).unwrap());
+    assert!(summary.is_opaque(), "{:?}", summary.notes);
+    assert!(summary.notes[0].contains("CREL"), "{:?}", summary.notes);
+}
+
 #[test]
 fn tests_whose_objects_are_gone_are_unmapped() {
     let directory = build();
@@ -338,6 +470,68 @@ fn an_object_that_cannot_be_read_counts_for_every_test_as_a_whole() {
     };
     let (old, new) = (state(1), state(3));
     assert_eq!(differing(&old, &new), names(&["Numbers.Answer", "Numbers.Other"]));
+}
+
+/// Writes the relocations of every section of an object in the opposite order.
+fn with_relocations_reversed(object: &[u8]) -> Vec<u8> {
+    const HEADER: usize = 64;
+    const ENTRY: usize = 24;
+    const RELA: usize = 4;
+    let number = |at: usize, bytes: usize| {
+        (0..bytes).fold(0, |number, byte| number | usize::from(object[at + byte]) << (8 * byte))
+    };
+    let (table, count) = (number(0x28, 8), number(0x3c, 2));
+    let mut reversed = object.to_vec();
+    for header in (0..count).map(|section| table + section * HEADER).filter(|at| number(at + 4, 4) == RELA) {
+        let (start, size) = (number(header + 0x18, 8), number(header + 0x20, 8));
+        let entries = object[start..start + size].chunks(ENTRY).rev().flatten().copied();
+        reversed.splice(start..start + size, entries);
+    }
+    reversed
+}
+
+#[test]
+fn the_order_in_which_relocations_are_written_does_not_matter() {
+    let object = fs::read(compiled_tests()).unwrap();
+    let reversed = with_relocations_reversed(&object);
+    assert_ne!(reversed, object);
+    let summary = read_object(&object);
+    assert!(!summary.is_opaque() && !summary.references.is_empty());
+    assert_eq!(read_object(&reversed), summary);
+}
+
+/// An assembled object.
+fn assembled(source: &str) -> Vec<u8> {
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("a.s"), source).unwrap();
+    run(directory.path(), "as", &["a.s", "-o", "a.o"]);
+    fs::read(directory.path().join("a.o")).unwrap()
+}
+
+#[test]
+fn loaded_data_counts_in_a_section_that_calls_itself_relocations() {
+    const RELA: u32 = 4;
+    let table = |number: u32| {
+        let section = format!(".section .klp.rela.x,\"a\",@{RELA}");
+        assembled(&format!("{section}\n.globl table\ntable: .quad 1, 2, {number}\n"))
+    };
+    let content = |object: &[u8]| {
+        let summary = read_object(object);
+        let symbol = summary.symbols.iter().find(|symbol| summary.name(symbol.name) == b"table").unwrap();
+        summary.elements[symbol.element as usize].content
+    };
+    assert_eq!(content(&table(3)), content(&table(3)));
+    assert_ne!(content(&table(3)), content(&table(4)));
+}
+
+#[test]
+fn a_program_without_sections_is_told_of() {
+    const SECTION_FIELDS: [std::ops::Range<usize>; 2] = [0x28..0x30, 0x3c..0x40];
+    let mut program = fs::read("/bin/true").unwrap();
+    assert_eq!(read_image(&program).note, None);
+    SECTION_FIELDS.into_iter().for_each(|field| program[field].fill(0));
+    let note = read_image(&program).note.unwrap();
+    assert!(note.contains("no table of sections"), "{note}");
 }
 
 #[test]

@@ -166,6 +166,79 @@ fn damaged_files_and_summaries_are_survived() {
     assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
 }
 
+/// An object with a text of a million letters, to which it refers very often, and with a name as long.
+fn far_reaching_object() -> Vec<u8> {
+    let directory = TempDir::new().unwrap();
+    let source = format!(
+        ".section .rodata.str1.1,\"aMS\",@progbits,1\n.Ltext: .fill 1000000, 1, 0x61\n.byte 0\n\
+         .data\n.rept 50000\n.quad .Ltext + 1\n.endr\n\
+         {}:\n.altmacro\n.macro name number\n.globl n\\number\nn\\number: .byte 1\n.endm\n\
+         .set i, 0\n.rept 20000\nname %i\n.set i, i + 1\n.endr\n",
+        "x".repeat(1_000_000)
+    );
+    fs::write(directory.path().join("a.s"), source).unwrap();
+    let status = Command::new("as").args(["a.s", "-o", "a.o"]).current_dir(directory.path()).status();
+    assert!(status.unwrap().success());
+    fs::read(directory.path().join("a.o")).unwrap()
+}
+
+/// A number in a file, the lowest byte first.
+fn number(bytes: &[u8], at: usize, size: usize) -> usize {
+    (0..size).fold(0, |number, byte| number | usize::from(bytes[at + byte]) << (8 * byte))
+}
+
+/// Where the entries of a file's table of sections are.
+fn section_entries(bytes: &[u8]) -> Vec<usize> {
+    (0..number(bytes, 0x3c, 2)).map(|section| number(bytes, 0x28, 8) + section * 64).collect()
+}
+
+/// Gives every symbol the longest name there is.
+fn with_one_name(object: &[u8]) -> Vec<u8> {
+    const SYMBOLS: usize = 2;
+    let table = section_entries(object).into_iter().find(|at| number(object, at + 4, 4) == SYMBOLS).unwrap();
+    let (start, size) = (number(object, table + 0x18, 8), number(object, table + 0x20, 8));
+    let names = section_entries(object)[number(object, table + 0x28, 4)];
+    let names = number(object, names + 0x18, 8);
+    let longest = memchr::memmem::find(&object[names..], &b"x".repeat(1_000_000)).unwrap();
+    let mut bytes = object.to_vec();
+    for symbol in (start..start + size).step_by(24) {
+        bytes[symbol..symbol + 4].copy_from_slice(&(longest as u32).to_le_bytes());
+    }
+    bytes
+}
+
+/// Names the same table of relocations very often.
+fn with_repeated_relocations(object: &[u8]) -> Vec<u8> {
+    const RELOCATIONS: usize = 4;
+    let entries = section_entries(object);
+    let is_large =
+        |at: &&usize| number(object, *at + 4, 4) == RELOCATIONS && number(object, *at + 0x20, 8) > 48;
+    let repeated = *entries.iter().find(is_large).unwrap();
+    let mut bytes = object.to_vec();
+    let table = bytes.len() as u64;
+    entries.iter().for_each(|&entry| bytes.extend_from_slice(&object[entry..entry + 64]));
+    (0..60_000).for_each(|_| bytes.extend_from_slice(&object[repeated..repeated + 64]));
+    bytes[0x28..0x30].copy_from_slice(&table.to_le_bytes());
+    bytes[0x3c..0x3e].copy_from_slice(&(entries.len() as u16 + 60_000).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn parts_that_lie_within_each_other_do_not_multiply() {
+    let object = far_reaching_object();
+    let whole = read_object(&object);
+    assert!(whole.notes.is_empty() && whole.symbols.len() > 20_000, "{:?}", whole.notes);
+    kept(whole);
+    for (damaged, cause) in [
+        (with_one_name(&object), "the names of its symbols overlap"),
+        (with_repeated_relocations(&corpus().objects[0]), "its tables of relocations overlap"),
+    ] {
+        let notes = read_object(&damaged).notes;
+        assert!(notes.iter().any(|note| note.contains(cause)), "{notes:?}");
+    }
+    assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
+}
+
 /// An object as it is kept: its own part and a pack, both of which must come back from their stored form.
 fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
     let mut packer = Packer::new(&[], 1);

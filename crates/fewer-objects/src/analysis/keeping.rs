@@ -11,11 +11,12 @@ use super::survey::{ForeignPart, TakesIn, items, note_contents, stale_object};
 use super::*;
 use crate::dissolved::soluble_objects;
 use crate::file_records::Status;
+use crate::foreign::Local;
 use crate::image::SymbolTable;
 use crate::intakes::InputNodes;
-use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject, Local};
+use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject};
 use crate::membership::{Contested, DirectMembers, Exclusion};
-use crate::name_map::{DigestMap, NameSet};
+use crate::name_map::DigestMap;
 use crate::pack::CommonElement;
 use crate::scan::Packed;
 use crate::summary::ObjectSummary;
@@ -29,6 +30,7 @@ pub(super) struct Found {
     pub exclusions: Vec<Exclusion>,
     pub members: Memberships,
     pub foreign: Vec<ForeignPart>,
+    pub locals: Vec<Local>,
     pub takes_in: TakesIn,
     pub inputs: InputNodes,
 }
@@ -78,8 +80,7 @@ impl<'t> Analysis<'t> {
             return;
         }
         let linked = &tests.linked;
-        let Found { evidence, direct, open, exclusions, members, foreign, takes_in, inputs } = found;
-        let locals = explaining_locals(tree, &foreign);
+        let Found { evidence, direct, open, exclusions, members, foreign, locals, takes_in, inputs } = found;
         let compilers = compilers(tree, linked);
         let image = |(index, (foreign, status)): (usize, (ForeignPart, &Option<Status>))| {
             let image = &tree.images[index];
@@ -132,14 +133,23 @@ impl<'t> Analysis<'t> {
 
     /// All nodes but those of what the programs run on, which come last.
     fn kept_nodes(&self, LinkedTests { linked, base_count: count, .. }: &LinkedTests<'_>) -> KeptNodes {
-        let mut nodes = KeptNodes { commons: linked.common_count() as u32, ..KeptNodes::default() };
+        let mut nodes = KeptNodes {
+            commons: linked.common_count() as u32,
+            contents: Vec::with_capacity(*count),
+            programs: Vec::with_capacity(linked.images.len()),
+            counts: Vec::with_capacity(*count),
+            targets: Vec::with_capacity(self.graph.reference_count()),
+            ..KeptNodes::default()
+        };
         let mut sets: HashMap<&ImageSet, u32> = HashMap::new();
-        for images in &linked.images {
+        // Neighbours are mostly in the same programs.
+        for run in linked.images.chunk_by(|a, b| a == b) {
             let next = sets.len() as u32;
-            nodes.programs.push(*sets.entry(images).or_insert_with(|| {
-                nodes.program_sets.push(images.clone());
+            let set = *sets.entry(&run[0]).or_insert_with(|| {
+                nodes.program_sets.push(run[0].clone());
                 next
-            }));
+            });
+            nodes.programs.extend(run.iter().map(|_| set));
         }
         let made = count - linked.element_count();
         nodes.names = linked.made[..made].iter().map(|node| node.name.clone()).collect();
@@ -276,25 +286,4 @@ fn common_nodes(closures: &[Digest], packs: &[Packed]) -> Vec<Vec<u32>> {
     let nodes = nodes_by_closure(closures);
     let node = |common: &CommonElement| nodes.get(&common.closure).copied().unwrap_or(NO_NODE);
     packs.iter().map(|packed| packed.pack.elements.iter().map(node).collect()).collect()
-}
-
-/// The local names that may explain a symbol that no definition explains.
-fn explaining_locals(tree: &BuildTree, foreign: &[ForeignPart]) -> Vec<Local> {
-    let asked = foreign.iter().flat_map(|part| &part.candidates).map(|candidate| candidate.symbol);
-    let asked: NameSet = asked.filter(|symbol| !symbol.entry.is_global()).map(|symbol| symbol.key).collect();
-    let mut locals = Vec::new();
-    let mut add = |object, key: NameKey, size| {
-        if asked.contains(&key) {
-            locals.push(Local { object, key, size });
-        }
-    };
-    for (object, file) in (0..).zip(&tree.objects) {
-        let local = file.summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Local);
-        local.for_each(|symbol| add(Some(object), symbol.key, symbol.size));
-    }
-    for (pack, element) in tree.held_commons() {
-        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
-        local.for_each(|symbol| add(None, pack.names[symbol.name as usize].key, symbol.size));
-    }
-    locals
 }

@@ -1,7 +1,7 @@
 //! What each linked file of a build has around it: system libraries, code that no object explains, whether it is up to
 //! date. What of it makes up the graph is told by `analysis`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use fewer_core::Digest;
@@ -9,16 +9,17 @@ use fewer_core::Digest;
 use crate::dissolved::ambiguous_names;
 use crate::effects::Intake;
 use crate::environment::LibraryFinder;
-use crate::foreign::{Candidate, ForeignReader};
+use crate::foreign::{Candidate, Explanations, ForeignReader, Local};
 use crate::image::{ImageSummary, ImageSymbol};
 use crate::image_set::ImageSet;
 use crate::intakes::NamedDigest;
-use crate::known_names::KnownNames;
+use crate::known_names::NameNumber;
 use crate::link::Linked;
 use crate::membership::Memberships;
-use crate::name_map::SizedNameSet;
+use crate::name_map::NameSet;
+use crate::pack::{CommonSymbol, Pack};
 use crate::scan::{BuildTree, Scanned};
-use crate::summary::{Linkage, NameKey};
+use crate::summary::{Common, Linkage, NameKey};
 use crate::surroundings::ImageSurroundings;
 use crate::symbol_names::demangled;
 use crate::toolchain::Toolchain;
@@ -81,33 +82,34 @@ pub(super) struct ForeignPart {
     pub digest: Option<Digest>,
 }
 
+/// What was found around the linked files.
+pub(super) struct Surveyed {
+    pub images: Vec<ImageSurroundings>,
+    pub foreign: Vec<ForeignPart>,
+    /// The local names that may explain a symbol that no definition explains.
+    pub locals: Vec<Local>,
+}
+
 /// What each linked file has around it: system libraries, foreign code, whether it is up to date.
 pub(super) fn survey(
     build_directory: &Path,
     tree: &BuildTree,
     members: &Memberships,
     linked: &Linked<'_>,
-    names: &KnownNames,
     Around { toolchain, library_path, is_linked }: Around<'_>,
-) -> (Vec<ImageSurroundings>, Vec<ForeignPart>) {
-    let locals = local_names(tree);
+) -> Surveyed {
+    let others = undefined_symbols(tree, linked, toolchain);
+    let locals = explaining_locals(tree, &members.direct, others.iter().flatten());
+    let explanations = Explanations::of(&locals);
     let ambiguous = ambiguous_names(tree, &members.direct);
-    let programs = linked.programs_by_name(names);
     let mut finder = LibraryFinder::new(library_path);
     let mut reader = ForeignReader::default();
-    let survey_image = |(index, image): (usize, &Scanned<ImageSummary>)| {
+    let survey_image = |((index, image), others): ((usize, &Scanned<ImageSummary>), Vec<ImageSymbol>)| {
         let mut foreign = ForeignPart::default();
         if let Some(bytes) = tree.image_bytes(index) {
-            let is_defined = |(symbol, name): &(&ImageSymbol, u32)| {
-                programs.get(*name as usize).is_some_and(|images| images.contains(index))
-                    || toolchain.is_some_and(|toolchain| toolchain.defines(symbol.key))
-            };
-            let symbols = image.summary.symbols.iter().zip(names.of_image(index));
-            let others = symbols.filter(|named| !is_defined(named)).map(|(symbol, _)| Candidate {
-                symbol: *symbol,
-                is_explained: symbol.is_explained_by(&locals),
-            });
-            foreign.candidates = others.collect();
+            let candidate = |symbol| Candidate { symbol, is_explained: false };
+            foreign.candidates = others.into_iter().map(candidate).collect();
+            explanations.judge(&mut foreign.candidates, index);
             foreign.digest = reader.read(bytes, &image.summary, &foreign.candidates);
         }
         let mut items = items(build_directory, tree, image, foreign.digest, &mut finder);
@@ -124,7 +126,26 @@ pub(super) fn survey(
         let stale = stale_object(tree, &members.direct, index, is_linked);
         (ImageSurroundings { image: image.name.clone(), items, stale, content: None }, foreign)
     };
-    tree.images.iter().enumerate().map(survey_image).unzip()
+    let (images, foreign) = tree.images.iter().enumerate().zip(others).map(survey_image).unzip();
+    Surveyed { images, foreign, locals }
+}
+
+/// Per linked file its symbols that no object of it defines.
+fn undefined_symbols(
+    tree: &BuildTree,
+    linked: &Linked<'_>,
+    toolchain: Option<&Toolchain>,
+) -> Vec<Vec<ImageSymbol>> {
+    let programs = linked.programs_by_name();
+    let of_image = |(index, image): (usize, &Scanned<ImageSummary>)| {
+        let is_defined = |symbol: &ImageSymbol, name: NameNumber| {
+            programs.get(name.index()).is_some_and(|images| images.contains(index))
+                || toolchain.is_some_and(|toolchain| toolchain.defines(symbol.key))
+        };
+        let symbols = image.summary.symbols.iter().zip(linked.names.of_image(index));
+        symbols.filter(|(symbol, name)| !is_defined(symbol, **name)).map(|(symbol, _)| *symbol).collect()
+    };
+    tree.images.iter().enumerate().map(of_image).collect()
 }
 
 /// The system libraries that a linked file needs, and the code in it that nothing explains.
@@ -158,15 +179,55 @@ fn defined_name(tree: &BuildTree, key: NameKey) -> Option<String> {
     })
 }
 
-/// The local names of all objects, with their sizes.
-fn local_names(tree: &BuildTree) -> SizedNameSet {
-    let own = tree.objects.iter().flat_map(|object| object.summary.symbols.iter());
-    let own = own.filter(|symbol| symbol.linkage == Linkage::Local).map(|symbol| (symbol.key, symbol.size));
-    let common = tree.held_commons().into_iter().flat_map(|(pack, element)| {
-        let local = pack.symbols_of(element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
-        local.map(|symbol| (pack.names[symbol.name as usize].key, symbol.size))
-    });
-    own.chain(common).collect()
+/// The local names that may explain one of these symbols, with the linked files that their objects are part of.
+fn explaining_locals<'s>(
+    tree: &BuildTree,
+    members: &[ImageSet],
+    symbols: impl Iterator<Item = &'s ImageSymbol>,
+) -> Vec<Local> {
+    let asked: NameSet =
+        symbols.filter(|symbol| !symbol.entry.is_global()).map(|symbol| symbol.key).collect();
+    let mut locals = Vec::new();
+    for (object, (file, images)) in (0..).zip(tree.objects.iter().zip(members)) {
+        let local = file.summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        locals.extend(local.filter(|symbol| asked.contains(&symbol.key)).map(|symbol| Local {
+            object: Some(object),
+            images: images.clone(),
+            key: symbol.key,
+            size: symbol.size,
+        }));
+    }
+    let has_asked: Vec<Vec<bool>> =
+        tree.packs.iter().map(|packed| elements_with_locals(&packed.pack, &asked)).collect();
+    let mut commons: HashMap<Common, ImageSet> = HashMap::new();
+    for (file, images) in tree.objects.iter().zip(members) {
+        for common in &file.summary.commons {
+            if has_asked[common.pack as usize][common.element as usize] {
+                commons.entry(*common).or_insert_with(|| images.without_members()).extend(images);
+            }
+        }
+    }
+    let mut commons: Vec<(Common, ImageSet)> = commons.into_iter().collect();
+    commons.sort_unstable_by_key(|(common, _)| (common.pack, common.element));
+    for (common, images) in commons {
+        let pack = &tree.packs[common.pack as usize].pack;
+        let local = pack.symbols_of(common.element).iter().filter(|symbol| symbol.linkage == Linkage::Local);
+        locals.extend(local.map(|symbol| Local {
+            object: None,
+            images: images.clone(),
+            key: pack.names[symbol.name as usize].key,
+            size: symbol.size,
+        }));
+    }
+    locals
+}
+
+/// Per element of a pack whether it has a local symbol with one of these names.
+fn elements_with_locals(pack: &Pack, names: &NameSet) -> Vec<bool> {
+    let is_asked = |symbol: &CommonSymbol| {
+        symbol.linkage == Linkage::Local && names.contains(&pack.names[symbol.name as usize].key)
+    };
+    (0..pack.elements.len() as u32).map(|element| pack.symbols_of(element).iter().any(is_asked)).collect()
 }
 
 /// An object of the image that was written after it. Where everything has just been linked, only one that goes by the

@@ -9,8 +9,8 @@ use super::{is_bitcode, read_modules};
 use crate::relocatable::{Binding, ElfFile, Place, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT, STT_TLS};
 use crate::summary::{Linkage, NO_ELEMENT, NameKey, ObjectSummary};
 
-const FOR_LINKERS: &[u8] = b".llvm.lto";
-const BESIDE_CODE: &[u8] = b".llvmbc";
+const FOR_LINKERS: &[u8; 9] = b".llvm.lto";
+const BESIDE_CODE: &[u8; 7] = b".llvmbc";
 
 /// Reads the bitcode of an object. `None` if there is none, or if it is not all: parts that were linked together, of
 /// which some had none.

@@ -1,7 +1,7 @@
 //! References through virtual tables: from tables to what lies in their entries, or from calls to it. Which entries
 //! are called, and how such references are named, is told by `virtual_tables`.
 
-use super::{Linked, Resolver};
+use super::{Linked, Resolver, Wanted};
 use crate::image_set::ImageSet;
 use crate::name_map::NameSet;
 use crate::summary::{NameKey, Traits};
@@ -64,15 +64,14 @@ impl Linked<'_> {
     pub(super) fn resolve_virtual(
         &mut self,
         node: u32,
-        key: NameKey,
-        name: &[u8],
+        wanted: Wanted<'_>,
         virtual_name: VirtualName<'_>,
         resolver: &mut Resolver,
     ) {
         match virtual_name {
             VirtualName::Call(entry) => {
                 if resolver.virtual_tables.mode == VirtualCalls::Hierarchy {
-                    self.resolve_call(node, key, name, entry, resolver);
+                    self.resolve_call(node, wanted, entry, resolver);
                 }
             }
             VirtualName::Entry { entry, function } => {
@@ -84,9 +83,11 @@ impl Linked<'_> {
                 };
                 if is_followed || !self.is_closed(node, resolver) {
                     let start = self.targets.len();
-                    self.resolve_name(node, NameKey::of(function), function, resolver);
+                    let key = NameKey::of(function);
+                    let number = self.names.find(key);
+                    self.resolve_name(node, Wanted { key, number, text: function }, resolver);
                     let found = self.targets.split_off(start);
-                    let gathered = self.gather(key, found, name, resolver);
+                    let gathered = self.gather(wanted.key, found, wanted.text, resolver);
                     self.targets.push(gathered);
                 }
             }
@@ -94,26 +95,19 @@ impl Linked<'_> {
     }
 
     /// Leads a call to what lies in its entry in every table of the same programs.
-    fn resolve_call(
-        &mut self,
-        node: u32,
-        key: NameKey,
-        name: &[u8],
-        entry: Option<u32>,
-        resolver: &mut Resolver,
-    ) {
+    fn resolve_call(&mut self, node: u32, wanted: Wanted<'_>, entry: Option<u32>, resolver: &mut Resolver) {
         let mut found: Vec<u32> = Vec::new();
         let images = &self.images[node as usize];
         for &(own, function, table) in &resolver.virtual_tables.entries {
             if entry.is_none_or(|entry| entry == own) && self.images[table as usize].intersects(images) {
                 let is_near = |other: &u32| self.images[*other as usize].intersects(images);
-                found.extend(self.definitions.of(function).filter(is_near));
+                found.extend(self.definitions.of(self.names.find(function)).filter(is_near));
             }
         }
         found.sort_unstable();
         found.dedup();
         if !found.is_empty() {
-            let gathered = self.gather(key, found, name, resolver);
+            let gathered = self.gather(wanted.key, found, wanted.text, resolver);
             self.targets.push(gathered);
         }
     }
@@ -135,7 +129,7 @@ impl Linked<'_> {
             }
             let mut definitions = self
                 .definitions
-                .of(key)
+                .of(self.names.find(key))
                 .filter(|node| self.images[*node as usize].intersects(images))
                 .peekable();
             is_closed = definitions.peek().is_some();
