@@ -89,6 +89,38 @@ fn every_test_class_whose_outcome_a_mutant_changes_was_selected() {
     }
 }
 
+#[test]
+fn a_test_that_takes_all_time_or_all_memory_is_not_blamed_on_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let class = |name: &str, body: &str| {
+        let text = format!("class {name} {{ @org.junit.jupiter.api.Test void test() {{ {body} }} }}");
+        fs::write(directory.path().join(format!("test/{name}.java")), text).unwrap();
+    };
+    fs::create_dir(directory.path().join("test")).unwrap();
+    class(
+        "ATakesMemory",
+        "var all = new java.util.ArrayList<long[]>(); while (true) all.add(new long[1 << 20]);",
+    );
+    class("BTakesTime", "while (true) Thread.onSpinWait();");
+    class("CPasses", "");
+    class("DFails", "throw new AssertionError();");
+    let tree = Tree {
+        sources: directory.path().to_path_buf(),
+        classes: directory.path().join("classes"),
+        run: true,
+        replaced: None,
+    };
+    let built = build(&[tree], JUNIT).remove(0);
+    assert_eq!(built.complaint, None);
+    let expected = [
+        ("ATakesMemory", Ending::Failed),
+        ("BTakesTime", Ending::Failed),
+        ("CPasses", Ending::Passed),
+        ("DFails", Ending::Failed),
+    ];
+    assert_eq!(built.endings, expected.map(|(name, ending)| (name.to_string(), ending)).into());
+}
+
 fn chosen_mutants() -> Vec<Mutant> {
     let is_all = std::env::var("MUTANTS_PER_FILE").is_ok_and(|value| value == "all");
     let count = if is_all { usize::MAX } else { PER_FILE };

@@ -2,9 +2,11 @@
 //
 // Standard input: a line `TREE<tab>OUT<tab>run|compile` per tree, or `TREE<tab>OUT<tab>run<tab>FILE<tab>OTHER` where
 // OTHER takes the place of a file of the tree. TREE holds main, test and resources, or is laid out as Maven has it;
-// classes and resources go to OUT. Standard output: `OUT<tab>CLASS<tab>passed|failed` per test class that ran,
-// `OUT<tab>!<tab>complaint` for a tree that does not compile, `OUT<tab>.<tab>done` after each. A test that ran out of
-// time may run for ever: the machine then ends after its tree.
+// classes and resources go to OUT. `TREE<tab>OUT<tab>again:CLASS` runs one class of what was compiled. Standard output:
+// `OUT<tab>CLASS<tab>planned` per test class before the first runs, `OUT<tab>CLASS<tab>passed|failed` per test class that
+// ran, `OUT<tab>!<tab>complaint` for a tree that does not compile, `OUT<tab>.<tab>done` after each. A test that ran out of
+// time may run for ever, and take time and memory from those after it: of these the ones that fail are `doubtful`, and
+// the machine ends after its tree. A test that takes all memory ends the machine in the middle of its tree.
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,11 +18,14 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -41,31 +46,46 @@ class TreeDriver {
     // Kept, because opening the platform's modules takes longer than a small tree.
     private static final StandardJavaFileManager MANAGER = COMPILER.getStandardFileManager(null, null, null);
     private static final String CLASS_PATH = System.getProperty("java.class.path");
+    private static final String AGAIN = "again:";
     private static boolean hangs;
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
         PrintStream out = System.out;
         // Tests and compilers may print what they like.
         System.setOut(System.err);
+        int status = 1;
+        try {
+            work(out);
+            out.flush();
+            status = 0;
+        } catch (Throwable problem) {
+            problem.printStackTrace();
+        } finally {
+            // Threads of tests that hang would keep the machine from an ordinary end.
+            Runtime.getRuntime().halt(status);
+        }
+    }
+
+    private static void work(PrintStream out) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
             String[] parts = line.split("\t");
             Path tree = Path.of(parts[0]);
             Path classes = Path.of(parts[1]);
             Map<Path, Path> others = parts.length > 3 ? Map.of(tree.resolve(parts[3]), Path.of(parts[4])) : Map.of();
-            String complaint = compile(tree, classes, others);
+            String again = parts[2].startsWith(AGAIN) ? parts[2].substring(AGAIN.length()) : null;
+            String complaint = again == null ? compile(tree, classes, others) : "";
             if (!complaint.isEmpty()) {
                 out.println(classes + "\t!\t" + complaint.replaceAll("\\s+", " "));
-            } else if (parts[2].equals("run")) {
-                run(classes).forEach((name, outcome) -> out.println(classes + "\t" + name + "\t" + outcome));
+            } else if (again != null || parts[2].equals("run")) {
+                BiConsumer<String, String> tell = (name, word) -> out.println(classes + "\t" + name + "\t" + word);
+                run(classes, again, tell).forEach(tell);
             }
             out.println(classes + "\t.\tdone");
             if (hangs) {
                 break;
             }
         }
-        out.flush();
-        System.exit(0);
     }
 
     private static String compile(Path tree, Path classes, Map<Path, Path> others) throws Exception {
@@ -134,17 +154,21 @@ class TreeDriver {
         return files;
     }
 
-    private static Map<String, String> run(Path classes) throws Exception {
+    /** Runs one class, or all if none is named. */
+    private static Map<String, String> run(Path classes, String name, BiConsumer<String, String> tell)
+            throws Exception {
         Map<String, String> outcomes = new TreeMap<>();
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         try (URLClassLoader loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, before)) {
             Thread.currentThread().setContextClassLoader(loader);
             Launcher launcher = LauncherFactory.create();
-            launcher.execute(
-                    LauncherDiscoveryRequestBuilder.request()
-                            .selectors(DiscoverySelectors.selectClasspathRoots(Set.of(classes)))
-                            .build(),
-                    new Outcomes(outcomes));
+            LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request();
+            if (name == null) {
+                request.selectors(DiscoverySelectors.selectClasspathRoots(Set.of(classes)));
+            } else {
+                request.selectors(DiscoverySelectors.selectClass(name));
+            }
+            launcher.execute(request.build(), new Outcomes(outcomes, tell));
         } finally {
             Thread.currentThread().setContextClassLoader(before);
         }
@@ -153,15 +177,28 @@ class TreeDriver {
 
     private static class Outcomes implements TestExecutionListener {
         private final Map<String, String> outcomes;
+        private final Set<String> begunBeside = new HashSet<>();
+        private final BiConsumer<String, String> tell;
         private TestPlan plan;
 
-        Outcomes(Map<String, String> outcomes) {
+        Outcomes(Map<String, String> outcomes, BiConsumer<String, String> tell) {
             this.outcomes = outcomes;
+            this.tell = tell;
         }
 
         @Override
         public void testPlanExecutionStarted(TestPlan plan) {
             this.plan = plan;
+            Stream<TestIdentifier> all = plan.getRoots().stream().flatMap(root -> plan.getDescendants(root).stream());
+            all.map(this::outermost).filter(Objects::nonNull).distinct().forEach(name -> tell.accept(name, "planned"));
+        }
+
+        @Override
+        public void executionStarted(TestIdentifier test) {
+            String name = outermost(test);
+            if (name != null && hangs && !outcomes.containsKey(name)) {
+                begunBeside.add(name);
+            }
         }
 
         @Override
@@ -173,7 +210,7 @@ class TreeDriver {
             hangs |= result.getThrowable().filter(TimeoutException.class::isInstance).isPresent();
             boolean passed = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
             if (!passed) {
-                outcomes.put(name, "failed");
+                outcomes.put(name, begunBeside.contains(name) ? "doubtful" : "failed");
             } else if (test.isTest()) {
                 outcomes.putIfAbsent(name, "passed");
             }

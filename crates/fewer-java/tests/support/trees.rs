@@ -31,6 +31,9 @@ pub struct Built {
     /// Why it does not compile.
     pub complaint: Option<String>,
     pub endings: BTreeMap<String, Ending>,
+    /// Classes that failed while a test before them still ran, or whose virtual machine ended before they did: what they
+    /// show has to be seen without the others.
+    doubtful: Vec<String>,
 }
 
 /// So long a test may take. It then runs on in a thread of its own, and its process is not used any further.
@@ -50,14 +53,37 @@ pub fn build(trees: &[Tree], artifacts: &[&str]) -> Vec<Built> {
             break;
         }
         let before = done.len();
-        done.extend(drive(&open, &class_path));
+        let requests = open.iter().map(|tree| tree.request(if tree.run { "run" } else { "compile" }));
+        done.extend(drive(requests.collect(), &class_path));
         assert!(done.len() > before, "the driver did nothing with {}", open[0].classes.display());
     }
-    trees.iter().map(|tree| done.remove(&tree.classes.display().to_string()).unwrap()).collect()
+    let settled = |tree: &Tree| {
+        let name = tree.classes.display().to_string();
+        let mut built = done.remove(&name).unwrap();
+        for class in std::mem::take(&mut built.doubtful) {
+            let alone = drive(tree.request(&format!("again:{class}")), &class_path).remove(&name);
+            let alone = alone.unwrap_or_else(|| panic!("the driver did nothing with {class} of {name}"));
+            built.endings.extend(alone.endings);
+            built.endings.extend(alone.doubtful.into_iter().map(|ended| (ended, Ending::Failed)));
+        }
+        built
+    };
+    trees.iter().map(settled).collect()
 }
 
-/// What became of some of the trees: of all, if no test of them hangs.
-fn drive(trees: &[&Tree], class_path: &OsStr) -> BTreeMap<String, Built> {
+impl Tree {
+    /// A line for the driver.
+    fn request(&self, order: &str) -> String {
+        let mut request = format!("{}\t{}\t{order}", self.sources.display(), self.classes.display());
+        if let Some((file, other)) = &self.replaced {
+            request += &format!("\t{file}\t{}", other.display());
+        }
+        request + "\n"
+    }
+}
+
+/// What became of some of the trees: of all, if no test of them hangs or takes all memory.
+fn drive(requests: String, class_path: &OsStr) -> BTreeMap<String, Built> {
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/TreeDriver.java");
     let mut java = Command::new("java")
         .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g"])
@@ -71,21 +97,12 @@ fn drive(trees: &[&Tree], class_path: &OsStr) -> BTreeMap<String, Built> {
         .spawn()
         .unwrap_or_else(|error| panic!("java: {error}"));
     let mut input = java.stdin.take().unwrap();
-    let mut requests = String::new();
-    for tree in trees {
-        let order = if tree.run { "run" } else { "compile" };
-        requests += &format!("{}\t{}\t{order}", tree.sources.display(), tree.classes.display());
-        if let Some((file, other)) = &tree.replaced {
-            requests += &format!("\t{file}\t{}", other.display());
-        }
-        requests.push('\n');
-    }
     // It ends early when a test hangs, and does not read the rest.
     let writer = std::thread::spawn(move || drop(input.write_all(requests.as_bytes())));
     let output = java.wait_with_output().unwrap();
     writer.join().unwrap();
-    assert!(output.status.success(), "java: {}", String::from_utf8_lossy(&output.stderr));
     let mut open: BTreeMap<String, Built> = BTreeMap::new();
+    let mut planned: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut done = BTreeMap::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let parts: Vec<&str> = line.splitn(3, '\t').collect();
@@ -93,10 +110,19 @@ fn drive(trees: &[&Tree], class_path: &OsStr) -> BTreeMap<String, Built> {
         let built = open.entry(tree.to_string()).or_default();
         match (name, outcome) {
             ("!", complaint) => built.complaint = Some(complaint.to_string()),
-            (".", _) => drop(done.insert(tree.to_string(), std::mem::take(built))),
+            (".", _) => {
+                planned.remove(tree);
+                done.insert(tree.to_string(), std::mem::take(built));
+            }
+            (name, "planned") => planned.entry(tree.to_string()).or_default().push(name.to_string()),
             (name, "passed") => drop(built.endings.insert(name.to_string(), Ending::Passed)),
+            (name, "doubtful") => built.doubtful.push(name.to_string()),
             (name, _) => drop(built.endings.insert(name.to_string(), Ending::Failed)),
         }
     }
+    let is_explained = output.status.success() || !planned.is_empty();
+    assert!(is_explained, "java: {}", String::from_utf8_lossy(&output.stderr));
+    // The machine ended before the tests of this tree did.
+    done.extend(planned.into_iter().map(|(tree, doubtful)| (tree, Built { doubtful, ..Built::default() })));
     done
 }
