@@ -123,6 +123,7 @@ impl DigestBuilder {
     pub fn set(&mut self, digests: &mut Vec<Digest>) -> &mut Self {
         digests.sort_unstable();
         digests.dedup();
+        self.bytes.reserve(size_of::<u64>() + size_of_val(digests.as_slice()));
         self.number(digests.len() as u64);
         for digest in digests.iter() {
             self.bytes.extend_from_slice(&digest.to_bytes());
@@ -130,11 +131,30 @@ impl DigestBuilder {
         self
     }
 
+    /// All that was added up.
+    pub fn sum(&mut self, sum: &DigestSum) -> &mut Self {
+        self.number(sum.count).digest(Digest(sum.total))
+    }
+
     /// The digest of all parts so far; the builder is empty again and keeps its memory.
     pub fn finish(&mut self) -> Digest {
         let digest = Digest::of(self.domain, &self.bytes);
         self.bytes.clear();
         digest
+    }
+}
+
+/// Digests in any order, each as often as it was added: for many things whose order means nothing.
+#[derive(Clone, Debug, Default)]
+pub struct DigestSum {
+    total: u128,
+    count: u64,
+}
+
+impl DigestSum {
+    pub fn add(&mut self, digest: Digest) {
+        self.total = self.total.wrapping_add(digest.0);
+        self.count += 1;
     }
 }
 

@@ -2,7 +2,7 @@
 //! The graph is condensed into strongly connected components, which are hashed bottom-up.
 
 use crate::digest::{Digest, DigestBuilder, Domain};
-use crate::graph::{ElementId, Graph, TestNode};
+use crate::graph::{ElementId, Graph, Referrers, TestNode};
 use crate::selection::Snapshot;
 
 const MEMBER: Domain = Domain::new("fingerprint.member");
@@ -27,6 +27,14 @@ impl Fingerprints {
         Condensation::new(graph).run()
     }
 
+    /// Those of a graph of which an older state is known: only what reaches an element that is new, or has another
+    /// content, is hashed again.
+    pub fn renewed(graph: &Graph, before: Before<'_>) -> Fingerprints {
+        let mut condensation = Condensation::new(graph);
+        condensation.close_unaffected(before);
+        condensation.run()
+    }
+
     pub fn element(&self, element: ElementId) -> Digest {
         self.elements[element.index()]
     }
@@ -46,10 +54,23 @@ impl Fingerprints {
         graph.tests().iter().map(|test| (test.id.clone(), self.test(test))).collect()
     }
 
-    /// How many strongly connected components there are.
+    /// The fingerprints of all elements, in their order.
+    pub fn elements(&self) -> &[Digest] {
+        &self.elements
+    }
+
+    /// How many strongly connected components there are; of renewed ones, how many were hashed again.
     pub fn component_count(&self) -> usize {
         self.components
     }
+}
+
+/// An older state of a graph, whose first elements are the same with the same references.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'b> {
+    /// Per element.
+    pub contents: &'b [Digest],
+    pub fingerprints: &'b [Digest],
 }
 
 /// Tarjan's algorithm with an explicit stack, so that long chains cost heap, not stack.
@@ -99,6 +120,30 @@ impl<'g> Condensation<'g> {
                 inside: Vec::new(),
                 members: Vec::new(),
             },
+        }
+    }
+
+    /// Takes the fingerprints of elements that reach nothing new as they were.
+    fn close_unaffected(&mut self, before: Before<'_>) {
+        let is_new =
+            |element: &ElementId| before.contents.get(element.index()) != Some(&self.graph.content(*element));
+        let referrers = Referrers::of(self.graph);
+        let mut is_affected = vec![false; self.graph.element_count()];
+        let mut affected: Vec<ElementId> = self.graph.elements().filter(is_new).collect();
+        affected.iter().for_each(|element| is_affected[element.index()] = true);
+        while let Some(element) = affected.pop() {
+            for referrer in referrers.of_element(element) {
+                if !std::mem::replace(&mut is_affected[referrer.index()], true) {
+                    affected.push(*referrer);
+                }
+            }
+        }
+        for ((digest, order), (is_affected, known)) in
+            self.digests.iter_mut().zip(&mut self.order).zip(is_affected.iter().zip(before.fingerprints))
+        {
+            if !is_affected {
+                (*digest, *order) = (*known, CLOSED);
+            }
         }
     }
 

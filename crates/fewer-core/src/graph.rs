@@ -223,19 +223,21 @@ pub struct Referrers {
 
 impl Referrers {
     pub fn of(graph: &Graph) -> Referrers {
-        let mut offsets = vec![0u32; graph.element_count() + 1];
+        // Counted two places on: where the sources of an element begin is then counted up, one place on, to where they
+        // end, which is where those of the next begin.
+        let mut offsets = vec![0u32; graph.element_count() + 2];
         for target in &graph.targets {
-            offsets[target.index() + 1] += 1;
+            offsets[target.index() + 2] += 1;
         }
-        for index in 1..offsets.len() {
+        for index in 2..offsets.len() {
             offsets[index] += offsets[index - 1];
         }
-        let mut next = offsets.clone();
         let mut sources = vec![ElementId(0); graph.reference_count()];
         for element in graph.elements() {
             for target in graph.references(element) {
-                sources[next[target.index()] as usize] = element;
-                next[target.index()] += 1;
+                let next = &mut offsets[target.index() + 1];
+                sources[*next as usize] = element;
+                *next += 1;
             }
         }
         Referrers { offsets, sources }

@@ -17,9 +17,9 @@ pub mod reduction;
 pub mod selection;
 pub mod test_id;
 
-pub use digest::{Digest, DigestBuilder, Domain};
+pub use digest::{Digest, DigestBuilder, DigestSum, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
-pub use fingerprint::Fingerprints;
+pub use fingerprint::{Before, Fingerprints};
 pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, Rows, TestNode};
 pub use history::{CommitGraph, CommitGraphBuilder, CommitIndex, Dominators};
 pub use lazy::Lazy;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fewer_core::{Digest, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode, tts};
+use fewer_core::{
+    Before, Digest, ElementId, Fingerprints, Graph, GraphBuilder, Mapping, TestId, TestNode, tts,
+};
 use proptest::prelude::*;
 
 /// A graph as plain data: contents by element, and edges. Contents tell elements apart, as the graph demands.
@@ -105,6 +107,28 @@ proptest! {
     ) {
         let graph = sketch.build(&order, true);
         prop_assert_eq!(Fingerprints::compute(&graph).snapshot(&graph), sketch.fingerprints());
+    }
+
+    #[test]
+    fn renewed_fingerprints_are_those_computed_from_scratch(
+        (old, new, added) in changed_sketches().prop_flat_map(|(old, new)| {
+            let count = old.contents.len() + 3;
+            let added = prop::collection::vec((old.contents.len()..count, 0..count), 0..6);
+            (Just(old), Just(new), added)
+        })
+    ) {
+        let order: Vec<usize> = (0..old.contents.len() + 3).collect();
+        let before = old.build(&order[..old.contents.len()], false);
+        let contents: Vec<Digest> = before.elements().map(|element| before.content(element)).collect();
+        let fingerprints = Fingerprints::compute(&before);
+        // Other contents, and elements behind the old ones that refer to anything; what is there refers to what it did.
+        let mut next = Sketch { contents: new.contents, edges: old.edges };
+        next.contents.extend([0, 1, 2]);
+        next.edges.extend(added);
+        let graph = next.build(&order, false);
+        let known = Before { contents: &contents, fingerprints: fingerprints.elements() };
+        let (renewed, computed) = (Fingerprints::renewed(&graph, known), Fingerprints::compute(&graph));
+        prop_assert_eq!(renewed.elements(), computed.elements());
     }
 
     #[test]

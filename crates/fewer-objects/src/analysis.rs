@@ -204,7 +204,10 @@ impl<'t> Analysis<'t> {
         environments: Vec<u32>,
         notes: Vec<String>,
     ) -> Self {
-        let fingerprints = Fingerprints::compute(&graph);
+        let fingerprints = match &basis {
+            Basis::Linked(_) => Fingerprints::compute(&graph),
+            Basis::Kept(renewal) => Fingerprints::renewed(&graph, renewal.kept.nodes.before()),
+        };
         let targets = tree
             .images
             .iter()

@@ -85,8 +85,14 @@ impl<'d> Reader<'d> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
 
+    #[inline]
     pub(crate) fn number(&mut self) -> Option<u32> {
         const BITS: usize = 7;
+        // Most are small.
+        if let [byte @ ..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Some(u32::from(*byte));
+        }
         let mut value = 0;
         for (place, &byte) in self.0.iter().enumerate().take(u32::BITS as usize / BITS + 1) {
             let bits = u32::from(byte & 0x7f);

@@ -1,551 +1,564 @@
-//! Code that a program contains but no object of the build explains: static libraries from elsewhere, or objects
-//! that are gone. It is compared function by function with addresses replaced by what lies there, so that it stays the
-//! same while the program around it moves.
+//! Code and data that a program contains but no object of the build explains: static libraries from elsewhere, or objects
+//! that are gone. They are compared symbol by symbol with addresses replaced by what lies there, so that they stay the
+//! same while the program around them moves.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use fewer_core::{Digest, DigestBuilder, Domain};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use fewer_core::{Digest, DigestBuilder, DigestSum, Domain};
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
+use crate::address_fields::{AddressField, FieldKind, clear, mask_aarch64, x86_address_fields};
+use crate::explanations::Candidate;
 use crate::image::{ImageSummary, ImageSymbol};
-use crate::image_set::ImageSet;
-use crate::name_map::SizedNameMap;
-use crate::relocatable::{
-    SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_SYMTAB, STT_FUNC, SectionPlace, section_places,
-};
-use crate::summary::{NameKey, UNKNOWN_SIZE};
+use crate::layout::{Body, Filling, Layout, Location, SymbolPlace};
+use crate::name_map::{NameMap, SizedNameMap};
+use crate::relocatable::{STT_FUNC, STT_GNU_IFUNC, STT_OBJECT};
+use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
 
 const FOREIGN: Domain = Domain::new("image.foreign");
 const WHOLE: Domain = Domain::new("image.whole");
 
-/// A digest of the foreign part of programs, with the work on equal functions shared between them.
+/// A digest of the foreign part of programs, with the work on equal symbols shared between them: most programs of a
+/// build contain the same libraries.
 #[derive(Default)]
-pub struct ForeignReader {
-    /// By name and size the functions met so far: several may have both.
-    functions: SizedNameMap<Vec<Function>>,
-    scratch: Vec<u8>,
+pub struct ForeignReader<'d> {
+    /// By name and size the number of a symbol.
+    numbers: SizedNameMap<u32>,
+    /// Per number the name.
+    keys: Vec<NameKey>,
+    /// Per number what was met so far.
+    shapes: Vec<Vec<Shape<'d>>>,
 }
 
-/// Where a function's code holds addresses, and what it is without them.
-struct Function {
-    masked: Digest,
-    fields: Vec<AddressField>,
-}
-
-/// A place in code that holds an address.
-struct AddressField {
-    place: Range<usize>,
-    /// What the field counts from: the end of the instruction, by its offset in the code. `None` for absolute addresses.
-    from: Option<usize>,
-    kind: FieldKind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FieldKind {
-    /// Of a branch that leaves the function.
-    Branch,
-    /// Of memory that the instruction reads or writes, with the number of bytes.
-    Access(usize),
-    /// The address is taken.
-    Address,
-}
-
-impl AddressField {
-    /// The address that the field of some code holds.
-    fn target(&self, address: u64, code: &[u8]) -> u64 {
-        let value = immediate_value(code, &self.place);
-        let Some(end) = self.from else { return value };
-        let distance = match self.place.len() {
-            1 => i64::from(value as i8),
-            2 => i64::from(value as i16),
-            _ => i64::from(value as i32),
-        };
-        address.wrapping_add(end as u64).wrapping_add_signed(distance)
-    }
-}
-
-/// A symbol of a linked file that no definition of its objects explains.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
-    pub symbol: ImageSymbol,
-    /// Whether it is taken for a local symbol of an object.
-    pub is_explained: bool,
-}
-
-/// A local name of an object, or of an element that several objects share, which has none.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Local {
-    pub object: Option<u32>,
-    /// The linked files that its objects are part of.
-    pub images: ImageSet,
-    pub key: NameKey,
-    pub size: u32,
-}
-
-/// The local names of a build that may explain symbols of linked files, by name and size.
-pub struct Explanations<'l> {
-    by_name: SizedNameMap<Vec<&'l ImageSet>>,
-    has_unknown_sizes: bool,
-}
-
-impl<'l> Explanations<'l> {
-    pub fn of(locals: impl IntoIterator<Item = &'l Local>) -> Explanations<'l> {
-        let mut explanations = Explanations { by_name: SizedNameMap::default(), has_unknown_sizes: false };
-        for local in locals {
-            explanations.by_name.entry((local.key, local.size)).or_default().push(&local.images);
-            explanations.has_unknown_sizes |= local.size == UNKNOWN_SIZE;
-        }
-        explanations
-    }
-
-    /// How many local symbols the objects of a linked file have that may be this one.
-    fn count(&self, symbol: &ImageSymbol, image: usize) -> usize {
-        let of_size = |size: u32| self.by_name.get(&(symbol.key, size)).into_iter().flatten();
-        let unknown = self.has_unknown_sizes.then_some(UNKNOWN_SIZE).into_iter().flat_map(of_size);
-        of_size(symbol.size).chain(unknown).filter(|images| images.contains(image)).count()
-    }
-
-    /// Judges which symbols of a linked file are local ones of its objects: those of which there are no more, by name
-    /// and size, than its objects have. Tells whether that is another judgement than before.
-    pub fn judge(&self, candidates: &mut [Candidate], image: usize) -> bool {
-        let is_known = |symbol: &ImageSymbol| {
-            let has_size = |size| self.by_name.contains_key(&(symbol.key, size));
-            has_size(symbol.size) || (self.has_unknown_sizes && has_size(UNKNOWN_SIZE))
-        };
-        let mut known: SizedNameMap<(ImageSymbol, usize)> = SizedNameMap::default();
-        for Candidate { symbol, .. } in candidates.iter() {
-            if !symbol.entry.is_global() && is_known(symbol) {
-                known.entry((symbol.key, symbol.size)).or_insert((*symbol, 0)).1 += 1;
-            }
-        }
-        known.retain(|_, (symbol, there)| *there <= self.count(symbol, image));
-        let mut is_changed = false;
-        for Candidate { symbol, is_explained } in candidates {
-            let is_local = !symbol.entry.is_global() && known.contains_key(&(symbol.key, symbol.size));
-            is_changed |= std::mem::replace(is_explained, is_local) != is_local;
-        }
-        is_changed
-    }
-}
-
-/// The layout of one linked file.
-pub struct Layout<'d> {
+/// Bytes that are the same but for addresses, which are in the same places.
+struct Shape<'d> {
     bytes: &'d [u8],
-    sections: Vec<SectionPlace<'d>>,
-    symbol_table: &'d [u8],
-    symbol_names: &'d [u8],
-    /// Where constants lie, each with its bytes; the largest first.
-    constants: Vec<(Range<u64>, &'d [u8])>,
-    addresses: Range<u64>,
-    is_x86: bool,
-    /// Linked to a fixed address, so that code and data hold absolute addresses.
-    is_fixed: bool,
-}
-
-impl ForeignReader {
-    /// The digest of the symbols of a file that nothing explains, if it has some. A file counts as a whole if it is
-    /// stripped, or not the one that the symbols are of.
-    pub fn read(&mut self, bytes: &[u8], image: &ImageSummary, candidates: &[Candidate]) -> Option<Digest> {
-        let foreign = candidates.iter().filter(|candidate| !candidate.is_explained);
-        let layout = Layout::of(bytes).filter(|_| !image.is_stripped());
-        let placed = |layout: &Layout<'_>| -> Option<Vec<(ImageSymbol, u64)>> {
-            foreign.map(|candidate| Some((candidate.symbol, layout.address(&candidate.symbol)?))).collect()
-        };
-        let placed = layout.as_ref().and_then(placed);
-        let (Some(layout), Some(mut foreign)) = (layout, placed) else {
-            return Some(Digest::of(WHOLE, bytes));
-        };
-        foreign.sort_unstable_by_key(|(symbol, address)| (symbol.key, *address));
-        let mut parts = Vec::with_capacity(foreign.len());
-        for &(symbol, address) in &foreign {
-            // What has no bytes in the file starts as zeros, or is copied from a shared library.
-            let Some((body, is_code)) = layout.body_at(address, symbol.size) else { continue };
-            if is_code || body.iter().any(|&byte| byte != 0) {
-                let function =
-                    (is_code && layout.is_x86).then(|| self.function(&layout, &symbol, address, body));
-                parts.push(Part { symbol, address, body, is_code, function });
-            }
-        }
-        let named = NamedPlaces::of(&foreign);
-        const USUAL_FIELDS: usize = 16;
-        let mut targets: Vec<Target<'_>> = Vec::with_capacity(parts.len() * USUAL_FIELDS);
-        for Part { symbol, address, body, function, .. } in &parts {
-            let fields = function.map_or(&[][..], |place| self.fields(symbol, place));
-            let target =
-                |field: &AddressField| Target::of(&layout, &named, field.kind, field.target(*address, body));
-            targets.extend(fields.iter().map(target));
-        }
-        let numbered = numbered_functions(&layout, &targets);
-        let mut targets = targets.into_iter();
-        let mut digest = DigestBuilder::new(FOREIGN);
-        let mut scratch = Vec::new();
-        for Part { symbol, body, is_code, function, .. } in &parts {
-            digest.number(symbol.key.0).number(symbol.size as u64);
-            if let Some(place) = *function {
-                let function = &self.functions[&(symbol.key, symbol.size)][place];
-                digest.digest(function.masked);
-                for target in targets.by_ref().take(function.fields.len()) {
-                    match target {
-                        Target::Named(key, offset) => digest.number(key.0).number(1 << 32 | offset),
-                        Target::Elsewhere(address) => digest.number(2).number(address),
-                        Target::Code(_) if numbered.is_empty() => digest.number(3).bytes(b""),
-                        Target::Code(address) => {
-                            digest.number(3).bytes(numbered.get(&address).map_or(b"", Vec::as_slice))
-                        }
-                        Target::Constant(bytes) => digest.number(4).bytes(bytes),
-                    };
-                }
-                continue;
-            }
-            scratch.clear();
-            scratch.extend_from_slice(body);
-            if *is_code {
-                mask_aarch64(&mut scratch);
-            } else {
-                mask_addresses(&layout, &mut scratch);
-            }
-            digest.digest(Digest::of(FOREIGN, &scratch));
-        }
-        (!parts.is_empty()).then(|| digest.finish())
-    }
-
-    fn fields(&self, symbol: &ImageSymbol, place: usize) -> &[AddressField] {
-        &self.functions[&(symbol.key, symbol.size)][place].fields
-    }
-
-    /// The place of a function with this code among those of its name and size; decoded only if none is like it.
-    fn function(&mut self, layout: &Layout<'_>, symbol: &ImageSymbol, address: u64, code: &[u8]) -> usize {
-        let ForeignReader { functions, scratch } = self;
-        let known = functions.entry((symbol.key, symbol.size)).or_default();
-        let mut masked = |fields: &[AddressField]| {
-            scratch.clear();
-            scratch.extend_from_slice(code);
-            mask(scratch, fields);
-            Digest::of(FOREIGN, scratch)
-        };
-        // Code that is the same without addresses, and leaves by the same branches, holds them in the same places; but for
-        // absolute ones, of which each file has others.
-        let inside = address..address.saturating_add(code.len() as u64);
-        let leaves = |field: &AddressField| {
-            field.kind != FieldKind::Branch || !inside.contains(&field.target(address, code))
-        };
-        let is_like = |function: &Function| {
-            masked(&function.fields) == function.masked && function.fields.iter().all(leaves)
-        };
-        let place = if layout.is_fixed { None } else { known.iter().position(is_like) };
-        place.unwrap_or_else(|| {
-            let fields = x86_address_fields(layout, address, code);
-            known.push(Function { masked: masked(&fields), fields });
-            known.len() - 1
-        })
-    }
-}
-
-/// A foreign symbol with its bytes; code with its place among the functions of its name and size.
-struct Part<'d> {
-    symbol: ImageSymbol,
-    address: u64,
-    body: &'d [u8],
     is_code: bool,
-    function: Option<usize>,
+    fields: Vec<AddressField>,
+    /// Zero where there are addresses.
+    mask: Vec<u8>,
+    variants: Vec<Variant<'d>>,
 }
 
-/// The foreign symbols of a linked file by address; of several that begin at one, always the same.
-struct NamedPlaces {
-    starts: Vec<u64>,
-    symbols: Vec<(NameKey, u32)>,
-    /// Per stretch of addresses, from the first symbol on, how many symbols begin before it.
-    before: Vec<u32>,
-    /// A stretch has this power of two of addresses.
-    stretch: u32,
+/// What the addresses of a shape led to in some program.
+struct Variant<'d> {
+    labels: Vec<Label<'d>>,
+    digest: Digest,
 }
 
-impl NamedPlaces {
-    fn of(foreign: &[(ImageSymbol, u64)]) -> NamedPlaces {
-        const MOST_STRETCHES: u64 = 1 << 15;
-        // They come in the order of their names.
-        let mut sorted: Vec<(u64, u32)> = foreign.iter().map(|(_, address)| *address).zip(0..).collect();
-        sorted.sort_unstable();
-        sorted.dedup_by_key(|(address, _)| *address);
-        let low = sorted.first().map_or(0, |(first, _)| *first);
-        let span = sorted.last().map_or(0, |(last, _)| last - low);
-        let stretch = u64::BITS - (span / MOST_STRETCHES).leading_zeros();
-        let mut before = Vec::with_capacity((span >> stretch) as usize + 2);
-        for (index, (address, _)) in sorted.iter().enumerate() {
-            let own = ((address - low) >> stretch) as usize;
-            before.resize(before.len().max(own + 1), index as u32);
-        }
-        before.push(sorted.len() as u32);
-        let symbol = |&(_, place): &(u64, u32)| {
-            let (symbol, _) = &foreign[place as usize];
-            (symbol.key, symbol.size)
-        };
-        let symbols = sorted.iter().map(symbol).collect();
-        NamedPlaces { starts: sorted.into_iter().map(|(start, _)| start).collect(), symbols, before, stretch }
-    }
-
-    /// The symbol at an address, and how far into it.
-    #[inline]
-    fn at(&self, address: u64) -> Option<(NameKey, u64)> {
-        let distance = address.checked_sub(*self.starts.first()?)?;
-        let stretch = (distance >> self.stretch) as usize;
-        let mut place = *self.before.get(stretch + 1).or(self.before.last())? as usize;
-        // The first symbol begins at or before the address.
-        while self.starts[place - 1] > address {
-            place -= 1;
-        }
-        let (key, size) = self.symbols[place - 1];
-        let offset = address - self.starts[place - 1];
-        (offset == 0 || offset < u64::from(size)).then_some((key, offset))
-    }
+/// What an address leads to, as far as it can be told without the names of all symbols.
+#[derive(Clone, Copy)]
+enum Reference<'d> {
+    /// To what it led to in the first variant of its shape.
+    AsBefore,
+    To(Label<'d>),
+    Open(u64),
 }
 
-/// What lies at an address that foreign code holds.
-enum Target<'d> {
-    /// A foreign symbol, and how far into it.
+/// What lies at an address, in a way that does not depend on where it lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Label<'d> {
+    /// A foreign symbol by its number, and how far into it.
+    Foreign(u32, u64),
+    /// What else has a name, and how far into it; also what is in a shared library.
     Named(NameKey, u64),
+    /// What has a number instead of a name, by the digest of its content.
+    Numbered([u8; 16]),
+    /// The bytes of a constant.
+    Constant(&'d [u8]),
     /// Nothing of the file.
     Elsewhere(u64),
-    /// Code of other names, or with a number instead of one.
-    Code(u64),
-    /// The bytes of a constant; none for what has none, or changes while the program runs.
-    Constant(&'d [u8]),
+    /// It has neither name nor content that could be told.
+    Nothing,
 }
 
-impl<'d> Target<'d> {
-    fn of(layout: &Layout<'d>, named: &NamedPlaces, kind: FieldKind, address: u64) -> Target<'d> {
-        if let Some((key, offset)) = named.at(address) {
-            Target::Named(key, offset)
-        } else if !layout.addresses.contains(&address) {
-            Target::Elsewhere(address)
-        } else if kind == FieldKind::Branch {
-            Target::Code(address)
-        } else {
-            Target::Constant(layout.constant(address, kind).unwrap_or(b""))
-        }
-    }
-}
+/// Of shapes and variants of one symbol so many are compared with. There are more only if every program has another.
+const MOST_COMPARED: usize = 8;
 
-/// The functions that are branched to and have a number instead of a name, by address: their code without addresses.
-fn numbered_functions(layout: &Layout<'_>, targets: &[Target<'_>]) -> HashMap<u64, Vec<u8>> {
-    let code = targets.iter().filter_map(|target| match target {
-        Target::Code(address) => Some(*address),
-        Target::Named(..) | Target::Elsewhere(_) | Target::Constant(_) => None,
-    });
-    let mut open: Vec<u64> = code.collect();
-    open.sort_unstable();
-    open.dedup();
-    // There are many symbols and few open addresses: most are ruled out by some of their bits.
-    const BITS: usize = 1 << 16;
-    let mut may_be_open = vec![false; BITS];
-    open.iter().for_each(|&address| may_be_open[address as usize % BITS] = true);
-    let is_open = |entry: &[u8]| {
-        let address = number(entry, ADDRESS);
-        may_be_open[address as usize % BITS] && open.binary_search(&address).is_ok()
-    };
-    let found = layout.symbol_table.chunks_exact(SYMBOL).filter(|entry| is_open(entry));
-    found.filter_map(|entry| layout.numbered_function(entry)).collect()
-}
-
-/// An entry of the symbol table, and where in it are the address and the size.
-const SYMBOL: usize = 24;
-const ADDRESS: usize = 8;
-const SIZE: usize = 16;
-
-fn number(entry: &[u8], at: usize) -> u64 {
-    entry.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
-}
-
-impl<'d> Layout<'d> {
-    pub fn of(bytes: &'d [u8]) -> Option<Layout<'d>> {
-        let sections = section_places(bytes)?;
-        let loaded = || sections.iter().filter(|section| section.flags & SHF_ALLOC != 0);
-        let low = loaded().map(|section| section.address).min()?;
-        let high =
-            loaded().map(|section| section.address.saturating_add(section.range.len() as u64)).max()?;
-        let data = |section: &SectionPlace<'_>| bytes.get(section.range.clone());
-        let symbol_table = sections.iter().find(|section| section.kind == SHT_SYMTAB);
-        let symbol_names = symbol_table.and_then(|section| sections.get(section.link as usize));
-        let is_constant = |section: &&SectionPlace<'_>| {
-            section.flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR) == SHF_ALLOC && section.kind != SHT_NOBITS
+impl<'d> ForeignReader<'d> {
+    /// The digest of the symbols of a file that nothing explains, if it has some. A file counts as a whole if it is
+    /// stripped, or not the one that the symbols are of.
+    pub fn read(
+        &mut self,
+        bytes: &'d [u8],
+        image: &ImageSummary,
+        candidates: &[Candidate],
+    ) -> Option<Digest> {
+        let layout = Layout::of(bytes).filter(|_| !image.is_stripped());
+        let Some(program) = layout.and_then(|layout| self.program(layout, candidates)) else {
+            return Some(Digest::of(WHOLE, bytes));
         };
-        let mut constants: Vec<(Range<u64>, &[u8])> = sections
-            .iter()
-            .filter(is_constant)
-            .filter_map(|section| {
-                let end = section.address.checked_add(section.range.len() as u64)?;
-                Some((section.address..end, data(section)?))
-            })
-            .collect();
-        constants.sort_by_key(|(_, bytes)| std::cmp::Reverse(bytes.len()));
-        Some(Layout {
-            bytes,
-            symbol_table: symbol_table.and_then(data).unwrap_or(b""),
-            symbol_names: symbol_names.and_then(data).unwrap_or(b""),
-            constants,
-            addresses: low..high,
-            is_x86: bytes.get(18..20) == Some(&[62, 0]),
-            is_fixed: bytes.get(16..18) == Some(&[2, 0]),
-            sections,
-        })
-    }
-
-    /// The bytes of a symbol, and whether they are code; `None` for what has no bytes in the file.
-    pub fn body(&self, symbol: &ImageSymbol) -> Option<(&'d [u8], bool)> {
-        self.body_at(self.address(symbol)?, symbol.size)
-    }
-
-    fn address(&self, symbol: &ImageSymbol) -> Option<u64> {
-        symbol.entry.address(self.symbol_table)
-    }
-
-    fn body_at(&self, address: u64, size: u32) -> Option<(&'d [u8], bool)> {
-        let section = self.section_at(address)?;
-        let start = section.range.start + (address - section.address) as usize;
-        let body = self.bytes.get(start..start.checked_add(size as usize)?)?;
-        Some((body, section.flags & SHF_EXECINSTR != 0))
-    }
-
-    /// The address and the code of a function, if it is one that the compiler gave a number.
-    fn numbered_function(&self, entry: &[u8]) -> Option<(u64, Vec<u8>)> {
-        let start = u32::from_le_bytes(entry.get(..4)?.try_into().ok()?) as usize;
-        let name = self.symbol_names.get(start..)?;
-        let name = &name[..memchr::memchr(0, name)?];
-        let (kind, binding) = (entry[4] & 0xf, entry[4] >> 4);
-        if kind != STT_FUNC || binding != 0 || !is_counter(name) {
-            return None;
-        }
-        let address = number(entry, ADDRESS);
-        let (code, _) = self.body_at(address, u32::try_from(number(entry, SIZE)).ok()?)?;
-        let mut code = code.to_vec();
-        let fields = x86_address_fields(self, address, &code);
-        mask(&mut code, &fields);
-        Some((address, code))
-    }
-
-    /// The loaded section with bytes of its own that an address is in.
-    fn section_at(&self, address: u64) -> Option<&SectionPlace<'d>> {
-        self.sections.iter().find(|section| {
-            let end = section.address.saturating_add(section.range.len() as u64);
-            section.flags & SHF_ALLOC != 0
-                && section.kind != SHT_NOBITS
-                && (section.address..end).contains(&address)
-        })
-    }
-
-    fn holds_addresses(&self, bytes: &[u8]) -> bool {
-        let value = |word: &[u8]| word.try_into().map(u64::from_le_bytes).unwrap_or_default();
-        bytes.chunks_exact(8).any(|word| self.addresses.contains(&value(word)))
-    }
-
-    /// The bytes of a constant: as many as are read, or a text that begins there. A table of branches is no text: its
-    /// entries are distances, whose last bytes are not printed.
-    fn constant(&self, address: u64, kind: FieldKind) -> Option<&'d [u8]> {
-        const SHORTEST_TEXT: usize = 4;
-        let (addresses, bytes) = self.constants.iter().find(|(addresses, _)| addresses.contains(&address))?;
-        let bytes = bytes.get((address - addresses.start) as usize..)?;
-        if let FieldKind::Access(size) = kind {
-            return bytes.get(..size).filter(|bytes| !self.is_fixed || !self.holds_addresses(bytes));
-        }
-        let text = &bytes[..memchr::memchr(0, bytes)?];
-        let is_printed = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
-        let (start, rest) = text.split_at_checked(SHORTEST_TEXT)?;
-        (start.iter().all(is_printed) && rest.iter().all(is_printed)).then_some(text)
-    }
-}
-
-/// Where a function's code holds addresses: displacements relative to the instruction, branches out of the
-/// function, and absolute addresses in programs linked to a fixed place.
-fn x86_address_fields(layout: &Layout<'_>, address: u64, code: &[u8]) -> Vec<AddressField> {
-    let mut fields = Vec::new();
-    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
-    let mut instruction = Instruction::default();
-    let inside = address..address.saturating_add(code.len() as u64);
-    while decoder.can_decode() {
-        let start = decoder.position();
-        decoder.decode_out(&mut instruction);
-        let end = decoder.position();
-        let offsets = decoder.get_constant_offsets(&instruction);
-        let displacement = start + offsets.displacement_offset()
-            ..start + offsets.displacement_offset() + offsets.displacement_size();
-        let immediate =
-            start + offsets.immediate_offset()..start + offsets.immediate_offset() + offsets.immediate_size();
-        let is_address = |value: u64| layout.is_fixed && layout.addresses.contains(&value);
-        let is_relative = instruction.is_ip_rel_memory_operand();
-        if is_relative || (offsets.has_displacement() && is_address(instruction.memory_displacement64())) {
-            let is_alone =
-                instruction.memory_index() == Register::None && instruction.mnemonic() != Mnemonic::Lea;
-            let kind = match is_alone {
-                true => FieldKind::Access(instruction.memory_size().size()),
-                false => FieldKind::Address,
+        let parts = self.parts(&program);
+        let (found, names) = self.found(&program, &parts);
+        let mut digest = DigestBuilder::new(FOREIGN);
+        let mut all = DigestSum::default();
+        for (part, references) in parts.iter().zip(&found.references) {
+            let shape = &mut self.shapes[part.symbol.number as usize][part.shape];
+            let shown = match references {
+                None => shape.variants[0].digest,
+                Some(references) => shape.digest(references, &names, &self.keys, program.layout.is_x86),
             };
-            fields.push(AddressField { place: displacement, from: is_relative.then_some(end), kind });
+            digest.number(part.symbol.key.0).number(u64::from(part.symbol.size)).digest(shown);
+            all.add(digest.finish());
         }
-        let leaves = matches!(instruction.op0_kind(), OpKind::NearBranch64)
-            && instruction.flow_control() != FlowControl::Next
-            && !inside.contains(&instruction.near_branch_target());
-        if leaves || (offsets.immediate_size() >= 4 && is_address(immediate_value(code, &immediate))) {
-            let kind = if leaves { FieldKind::Branch } else { FieldKind::Address };
-            fields.push(AddressField { place: immediate, from: leaves.then_some(end), kind });
-        }
+        (!parts.is_empty()).then(|| digest.sum(&all).finish())
     }
-    fields
-}
 
-fn mask(code: &mut [u8], fields: &[AddressField]) {
-    for field in fields {
-        if let Some(bytes) = code.get_mut(field.place.clone()) {
-            // Nearly all are of four bytes.
-            match bytes.first_chunk_mut::<4>() {
-                Some(word) if field.place.len() == 4 => *word = [0; 4],
-                Some(_) | None => bytes.fill(0),
+    /// `None` if a symbol has no place in the file.
+    fn program(&mut self, layout: Layout<'d>, candidates: &[Candidate]) -> Option<Program<'d>> {
+        let foreign = candidates.iter().filter(|candidate| !candidate.is_explained);
+        let placed = |Candidate { symbol, .. }: &Candidate| {
+            let place = layout.place(symbol)?;
+            Some(Placed { number: self.number(symbol), key: symbol.key, size: symbol.size, place })
+        };
+        let symbols = foreign.map(placed).collect::<Option<_>>()?;
+        Some(Program::of(layout, symbols, self.shapes.len()))
+    }
+
+    fn number(&mut self, symbol: &ImageSymbol) -> u32 {
+        let ForeignReader { numbers, keys, shapes } = self;
+        *numbers.entry((symbol.key, symbol.size)).or_insert_with(|| {
+            keys.push(symbol.key);
+            shapes.push(Vec::new());
+            shapes.len() as u32 - 1
+        })
+    }
+
+    /// The foreign symbols with their bytes and shapes.
+    fn parts(&mut self, program: &Program<'d>) -> Vec<Part<'d>> {
+        let mut parts = Vec::with_capacity(program.symbols.len());
+        for symbol in &program.symbols {
+            // What has no bytes in the file starts as zeros, or is copied from a shared library.
+            let Some(body) = program.layout.body(symbol.place, symbol.size) else { continue };
+            let fillings = match body.is_code {
+                true => Vec::new(),
+                false => program.layout.fillings(body),
+            };
+            if body.is_code || !fillings.is_empty() || body.bytes.iter().any(|&byte| byte != 0) {
+                let known = &mut self.shapes[symbol.number as usize];
+                let shape = match body.is_code {
+                    true => code_shape(known, &program.layout, &body),
+                    false => data_shape(known, body.bytes, &fillings),
+                };
+                parts.push(Part { symbol: *symbol, body, shape, fillings });
             }
         }
+        parts
+    }
+
+    /// What all addresses of all parts lead to, with the names for those that are open.
+    fn found(&self, program: &Program<'d>, parts: &[Part<'d>]) -> (Found<'d>, OpenNames<'d>) {
+        let assuming = self.found_with(program, parts, Some(NameMap::default()));
+        let names = OpenNames::of(program, &assuming);
+        let is_confirmed = |(key, address): (&NameKey, &u64)| names.label(*address) == Label::Named(*key, 0);
+        if assuming.assumed.iter().flatten().all(is_confirmed) {
+            return (assuming, names);
+        }
+        let plain = self.found_with(program, parts, None);
+        let names = OpenNames::of(program, &plain);
+        (plain, names)
+    }
+
+    fn found_with(
+        &self,
+        program: &Program<'d>,
+        parts: &[Part<'d>],
+        assumed: Option<NameMap<u64>>,
+    ) -> Found<'d> {
+        let mut found = Found { references: Vec::with_capacity(parts.len()), assumed };
+        for part in parts {
+            let shape = &self.shapes[part.symbol.number as usize][part.shape];
+            let references = found.references(program, part, shape);
+            found.references.push(references);
+        }
+        found
     }
 }
 
-fn immediate_value(code: &[u8], field: &Range<usize>) -> u64 {
-    if field.len() == 4
-        && let Some(word) = code.get(field.start..).and_then(<[u8]>::first_chunk::<4>)
-    {
-        return u64::from(u32::from_le_bytes(*word));
-    }
-    let mut value = [0u8; 8];
-    if let Some(bytes) = code.get(field.clone()) {
-        value[..bytes.len()].copy_from_slice(bytes);
-    }
-    u64::from_le_bytes(value)
+/// What the addresses of parts lead to.
+struct Found<'d> {
+    /// Per part; `None` if all are as before.
+    references: Vec<Option<Vec<Reference<'d>>>>,
+    /// Names that are taken to be at some addresses, because the same code led to these names before. To be confirmed
+    /// when all names are known: most code calls the same few functions again and again.
+    assumed: Option<NameMap<u64>>,
 }
 
-/// Words that are addresses of the file itself; the loader or the linker filled them in.
-fn mask_addresses(layout: &Layout<'_>, data: &mut [u8]) {
-    for word in data.chunks_exact_mut(8) {
-        let value = u64::from_le_bytes((&*word).try_into().expect("eight bytes"));
-        if value != 0 && layout.addresses.contains(&value) {
-            word.fill(0);
+impl<'d> Found<'d> {
+    fn references(
+        &mut self,
+        program: &Program<'d>,
+        Part { body, fillings, .. }: &Part<'d>,
+        Shape { fields, variants, is_code, .. }: &Shape<'d>,
+    ) -> Option<Vec<Reference<'d>>> {
+        if !is_code {
+            return Some(fillings.iter().map(|(_, filling)| program.filled_with(*filling)).collect());
+        }
+        let reference = |field: &AddressField| program.reference(field.kind, field.target(body));
+        let Some(before) = variants.first() else { return Some(fields.iter().map(reference).collect()) };
+        let mut is_as_before = |(field, label): (&AddressField, &Label<'d>)| {
+            let address = field.target(body);
+            program.confirms(label, field.kind, address) || self.may_assume(program, label, address)
+        };
+        let pairs = fields.iter().zip(&before.labels);
+        if pairs.clone().all(&mut is_as_before) {
+            return None;
+        }
+        let references = pairs.map(|(field, label)| match is_as_before((field, label)) {
+            true => Reference::AsBefore,
+            false => reference(field),
+        });
+        Some(references.collect())
+    }
+
+    /// Whether an address is taken to lead to what it led to before.
+    fn may_assume(&mut self, program: &Program<'d>, label: &Label<'d>, address: u64) -> bool {
+        let (Label::Named(key, 0), Some(assumed)) = (label, &mut self.assumed) else { return false };
+        match assumed.entry(*key) {
+            Entry::Occupied(entry) => *entry.get() == address,
+            Entry::Vacant(entry) => program.is_open(address) && *entry.insert(address) == address,
         }
     }
+
+    /// The addresses for which names are needed.
+    fn open(&self) -> Vec<u64> {
+        let references = self.references.iter().flatten().flatten();
+        let open = references.filter_map(|reference| match reference {
+            Reference::Open(address) => Some(*address),
+            Reference::AsBefore | Reference::To(_) => None,
+        });
+        let mut open: Vec<u64> = open.chain(self.assumed.iter().flat_map(NameMap::values).copied()).collect();
+        open.sort_unstable();
+        open.dedup();
+        open
+    }
 }
 
-/// Branches, page addresses, and the offsets that follow a page address in the same register.
-fn mask_aarch64(code: &mut [u8]) {
-    let mut pages: u32 = 0;
-    for word in code.chunks_exact_mut(4) {
-        let instruction = u32::from_le_bytes((&*word).try_into().expect("four bytes"));
-        let (target, base) = (instruction & 0x1f, instruction >> 5 & 0x1f);
-        let is_offset = matches!(instruction >> 24, 0x91 | 0x11) || instruction & 0x3b00_0000 == 0x3900_0000;
-        let masked = if instruction & 0x7c00_0000 == 0x1400_0000 {
-            instruction & 0xfc00_0000
-        } else if instruction & 0x1f00_0000 == 0x1000_0000 {
-            pages |= 1 << target;
-            instruction & 0x9f00_001f
-        } else if is_offset && pages & 1 << base != 0 {
-            instruction & !0x003f_fc00
-        } else {
-            instruction
-        };
-        word.copy_from_slice(&masked.to_le_bytes());
+/// The place of code of this kind among the shapes of its name and size; decoded only if none is like it.
+fn code_shape<'d>(known: &mut Vec<Shape<'d>>, layout: &Layout<'d>, body: &Body<'d>) -> usize {
+    // Code that is the same without addresses, and leaves by the same branches, holds them in the same places; but for
+    // absolute ones, of which each file has others.
+    let inside = body.address..body.address.saturating_add(body.bytes.len() as u64);
+    let leaves =
+        |field: &AddressField| field.kind != FieldKind::Branch || !inside.contains(&field.target(body));
+    let is_like = |shape: &Shape<'_>| {
+        shape.is_code && shape.is_equal_outside(body.bytes) && shape.fields.iter().all(leaves)
+    };
+    let place = if layout.is_fixed { None } else { known.iter().take(MOST_COMPARED).position(is_like) };
+    place.unwrap_or_else(|| {
+        let fields = if layout.is_x86 { x86_address_fields(layout, body) } else { Vec::new() };
+        known.push(Shape::new(body.bytes, true, fields));
+        known.len() - 1
+    })
+}
+
+/// The same for data, whose addresses are told by the file.
+fn data_shape<'d>(known: &mut Vec<Shape<'d>>, data: &'d [u8], fillings: &[(usize, Filling)]) -> usize {
+    let fields = word_fields(fillings);
+    let is_like =
+        |shape: &Shape<'_>| !shape.is_code && shape.fields == fields && shape.is_equal_outside(data);
+    known.iter().take(MOST_COMPARED).position(is_like).unwrap_or_else(|| {
+        known.push(Shape::new(data, false, fields));
+        known.len() - 1
+    })
+}
+
+/// Where data hold addresses.
+fn word_fields(fillings: &[(usize, Filling)]) -> Vec<AddressField> {
+    fillings.iter().map(|(place, _)| AddressField::word(*place as u32)).collect()
+}
+
+impl<'d> Shape<'d> {
+    fn new(bytes: &'d [u8], is_code: bool, fields: Vec<AddressField>) -> Shape<'d> {
+        let mut mask = vec![u8::MAX; bytes.len()];
+        clear(&mut mask, &fields);
+        Shape { bytes, is_code, fields, mask, variants: Vec::new() }
     }
+
+    /// Whether other bytes are the same but for the addresses. All are looked at, as that is many at a time.
+    fn is_equal_outside(&self, other: &[u8]) -> bool {
+        let pairs = self.bytes.iter().zip(other).zip(&self.mask);
+        let difference = pairs.fold(0, |difference, ((a, b), mask)| difference | (a ^ b) & mask);
+        self.bytes.len() == other.len() && difference == 0
+    }
+
+    /// The digest of the bytes with their addresses as what they lead to.
+    fn digest(
+        &mut self,
+        references: &[Reference<'d>],
+        names: &OpenNames<'d>,
+        keys: &[NameKey],
+        is_x86: bool,
+    ) -> Digest {
+        let label = |reference: &Reference<'d>, before: Option<&Label<'d>>| match reference {
+            Reference::AsBefore => before.copied().unwrap_or(Label::Nothing),
+            Reference::To(label) => *label,
+            Reference::Open(address) => names.label(*address),
+        };
+        let first = self.variants.first().map_or(&[][..], |variant| &variant.labels);
+        let labels =
+            references.iter().enumerate().map(|(index, reference)| label(reference, first.get(index)));
+        let is_same = |variant: &&Variant<'d>| labels.clone().eq(variant.labels.iter().copied());
+        if let Some(known) = self.variants.iter().take(MOST_COMPARED).find(is_same) {
+            return known.digest;
+        }
+        let labels: Vec<Label<'d>> = labels.collect();
+        let mut digest = DigestBuilder::new(FOREIGN);
+        digest.digest(masked_digest(self.bytes, &self.fields, self.is_code && !is_x86));
+        labels.iter().for_each(|label| label.add_to(keys, &mut digest));
+        let digest = digest.finish();
+        self.variants.push(Variant { labels, digest });
+        digest
+    }
+}
+
+impl Label<'_> {
+    fn add_to(&self, keys: &[NameKey], digest: &mut DigestBuilder) {
+        match self {
+            Label::Foreign(number, offset) => {
+                digest.number(0).number(keys[*number as usize].0).number(*offset)
+            }
+            Label::Named(key, offset) => digest.number(1).number(key.0).number(*offset),
+            Label::Numbered(content) => digest.number(2).bytes(content),
+            Label::Constant(bytes) => digest.number(3).bytes(bytes),
+            Label::Elsewhere(address) => digest.number(4).number(*address),
+            Label::Nothing => digest.number(5),
+        };
+    }
+}
+
+/// A foreign symbol of a file.
+#[derive(Clone, Copy)]
+struct Placed {
+    number: u32,
+    key: NameKey,
+    size: u32,
+    place: Location,
+}
+
+/// A foreign symbol with its bytes.
+struct Part<'d> {
+    symbol: Placed,
+    body: Body<'d>,
+    /// Its place among the shapes of its number.
+    shape: usize,
+    /// Of data, what is at its addresses.
+    fillings: Vec<(usize, Filling)>,
+}
+
+/// A linked file with its foreign symbols.
+struct Program<'d> {
+    layout: Layout<'d>,
+    symbols: Vec<Placed>,
+    /// Where foreign symbols begin, sorted, and which it is; of several that begin at one address the first by name.
+    starts: Vec<(u64, u32)>,
+    /// By number where a symbol begins, and how many bytes from there on are told by it.
+    spans: Vec<(u64, u64)>,
+    cover: Cover,
+}
+
+impl<'d> Program<'d> {
+    fn of(layout: Layout<'d>, symbols: Vec<Placed>, numbers: usize) -> Program<'d> {
+        let at = |(symbol, index): (&Placed, u32)| match symbol.place {
+            Location::At(address) => Some((address, index)),
+            Location::OfThread(_) => None,
+        };
+        let mut starts: Vec<(u64, u32)> = symbols.iter().zip(0..).filter_map(at).collect();
+        starts.sort_unstable_by_key(|&(address, index)| (address, symbols[index as usize].key));
+        starts.dedup_by_key(|(address, _)| *address);
+        let mut spans = vec![(0, 0); numbers];
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([u64::MAX]);
+        for (&(start, index), end) in starts.iter().zip(ends) {
+            let Placed { number, size, .. } = symbols[index as usize];
+            spans[number as usize] = (start, u64::from(size).clamp(1, end - start));
+        }
+        let sized = starts.iter().map(|(start, index)| (*start, symbols[*index as usize].size));
+        let cover = Cover::of(&layout.addresses, sized);
+        Program { layout, symbols, starts, spans, cover }
+    }
+
+    /// Whether a label is what [`Program::reference`] says of an address; not if that is harder to tell.
+    #[inline]
+    fn confirms(&self, label: &Label<'d>, kind: FieldKind, address: u64) -> bool {
+        match label {
+            Label::Foreign(number, offset) => {
+                let (start, length) = self.spans[*number as usize];
+                *offset < length && address.wrapping_sub(start) == *offset
+            }
+            Label::Constant(bytes) => {
+                !self.cover.may_hold(address) && self.layout.has_constant(address, kind, bytes)
+            }
+            Label::Named(..) | Label::Numbered(_) | Label::Elsewhere(_) | Label::Nothing => false,
+        }
+    }
+
+    fn reference(&self, kind: FieldKind, address: u64) -> Reference<'d> {
+        if let Some(label) = self.foreign_at(address) {
+            Reference::To(label)
+        } else if !self.layout.addresses.contains(&address) {
+            Reference::To(Label::Elsewhere(address))
+        } else {
+            let constant = (kind != FieldKind::Branch).then(|| self.layout.constant(address, kind)).flatten();
+            constant.map_or(Reference::Open(address), |bytes| Reference::To(Label::Constant(bytes)))
+        }
+    }
+
+    /// Whether only a name can tell what lies at an address.
+    fn is_open(&self, address: u64) -> bool {
+        self.layout.addresses.contains(&address)
+            && !self.cover.may_hold(address)
+            && !self.layout.is_constant(address)
+    }
+
+    fn filled_with(&self, filling: Filling) -> Reference<'d> {
+        match filling {
+            Filling::Address(address) => self.reference(FieldKind::Address, address),
+            Filling::Name(key, offset) => Reference::To(Label::Named(key, offset)),
+            Filling::Other => Reference::To(Label::Nothing),
+        }
+    }
+
+    /// The foreign symbol at an address, and how far into it.
+    fn foreign_at(&self, address: u64) -> Option<Label<'d>> {
+        if !self.cover.may_hold(address) {
+            return None;
+        }
+        let after = self.starts.partition_point(|(start, _)| *start <= address);
+        let (start, index) = self.starts[after.checked_sub(1)?];
+        let Placed { number, size, .. } = self.symbols[index as usize];
+        let offset = address - start;
+        (offset == 0 || offset < u64::from(size)).then_some(Label::Foreign(number, offset))
+    }
+
+    /// What an address without a symbol leads to: a place that the loader fills in, or code that goes on from there.
+    fn way_on(&self, address: u64) -> Label<'d> {
+        let slot = self.branch_through(address).unwrap_or(address);
+        match self.layout.filling_at(slot).map(|filling| self.filled_with(filling)) {
+            Some(Reference::To(label)) => label,
+            Some(Reference::AsBefore | Reference::Open(_)) | None => Label::Nothing,
+        }
+    }
+
+    /// The place that code branches through which does nothing else: the linker's way into shared libraries.
+    fn branch_through(&self, address: u64) -> Option<u64> {
+        const LONGEST: u32 = 16;
+        const MOST_INSTRUCTIONS: usize = 3;
+        let Body { bytes, is_code, .. } = self.layout.body_at(address, LONGEST)?;
+        if !is_code || !self.layout.is_x86 {
+            return None;
+        }
+        let decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+        let mut branches = decoder.into_iter().take(MOST_INSTRUCTIONS);
+        let branch = branches.find(|instruction| instruction.mnemonic() == Mnemonic::Jmp)?;
+        branch.is_ip_rel_memory_operand().then(|| branch.ip_rel_memory_address())
+    }
+}
+
+/// What lies at addresses that are not of foreign symbols, by all symbols of the file. Sorted.
+struct OpenNames<'d> {
+    addresses: Vec<u64>,
+    labels: Vec<Label<'d>>,
+}
+
+impl<'d> OpenNames<'d> {
+    fn of(program: &Program<'d>, found: &Found<'d>) -> OpenNames<'d> {
+        let addresses = found.open();
+        // There are many symbols and few open addresses: most are ruled out by some of their bits.
+        const BITS: usize = 1 << 16;
+        let mut may_be_open = vec![false; BITS];
+        addresses.iter().for_each(|&address| may_be_open[address as usize % BITS] = true);
+        let mut labels: Vec<Option<Label<'d>>> = vec![None; addresses.len()];
+        for symbol in program.layout.symbols().iter() {
+            let address = symbol.address();
+            if may_be_open[address as usize % BITS]
+                && let Ok(place) = addresses.binary_search(&address)
+                && let Some(label) = open_label(&program.layout, &symbol)
+            {
+                // Of several names always the same.
+                let is_better = match (&labels[place], &label) {
+                    (None, _) => true,
+                    (Some(Label::Named(known, _)), Label::Named(key, _)) => key < known,
+                    (Some(_), _) => false,
+                };
+                if is_better {
+                    labels[place] = Some(label);
+                }
+            }
+        }
+        let labels = labels.into_iter().zip(&addresses);
+        let labels =
+            labels.map(|(label, address)| label.unwrap_or_else(|| program.way_on(*address))).collect();
+        OpenNames { addresses, labels }
+    }
+
+    fn label(&self, address: u64) -> Label<'d> {
+        self.addresses.binary_search(&address).map_or(Label::Nothing, |place| self.labels[place])
+    }
+}
+
+/// In which stretches of addresses there are foreign symbols: most other addresses are told from theirs by this.
+struct Cover {
+    low: u64,
+    /// A stretch has this power of two of addresses.
+    stretch: u32,
+    is_covered: Vec<bool>,
+}
+
+impl Cover {
+    fn of(addresses: &Range<u64>, symbols: impl Iterator<Item = (u64, u32)>) -> Cover {
+        const MOST_STRETCHES: u64 = 1 << 16;
+        const LEAST: u32 = 6;
+        let span = addresses.end - addresses.start;
+        let stretch = (u64::BITS - (span / MOST_STRETCHES).leading_zeros()).max(LEAST);
+        let is_covered = vec![false; (span >> stretch) as usize + 1];
+        let mut cover = Cover { low: addresses.start, stretch, is_covered };
+        for (start, size) in symbols {
+            let end = start.saturating_add(u64::from(size.max(1)));
+            let within = start.max(addresses.start)..end.min(addresses.end);
+            if !within.is_empty() {
+                let stretches = cover.stretch_of(within.start)..=cover.stretch_of(within.end - 1);
+                cover.is_covered[stretches].fill(true);
+            }
+        }
+        cover
+    }
+
+    fn stretch_of(&self, address: u64) -> usize {
+        (address.wrapping_sub(self.low) >> self.stretch) as usize
+    }
+
+    #[inline]
+    fn may_hold(&self, address: u64) -> bool {
+        self.is_covered.get(self.stretch_of(address)).is_none_or(|is_covered| *is_covered)
+    }
+}
+
+/// What a symbol that is not foreign says of its address.
+fn open_label<'d>(layout: &Layout<'d>, symbol: &SymbolPlace<'d>) -> Option<Label<'d>> {
+    if !matches!(symbol.kind(), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) {
+        return None;
+    }
+    let name = symbol.name()?;
+    if !symbol.is_local() || !is_counter(name) {
+        return Some(Label::Named(NameKey::of(name), 0));
+    }
+    let body = layout.body_at(symbol.address(), u32::try_from(symbol.size()).ok()?)?;
+    let fields = match body.is_code {
+        true if layout.is_x86 => x86_address_fields(layout, &body),
+        true => Vec::new(),
+        false => word_fields(&layout.fillings(body)),
+    };
+    Some(Label::Numbered(masked_digest(body.bytes, &fields, body.is_code && !layout.is_x86).to_bytes()))
+}
+
+/// The digest of some bytes without the addresses in them.
+fn masked_digest(bytes: &[u8], fields: &[AddressField], is_aarch64: bool) -> Digest {
+    let mut masked = bytes.to_vec();
+    clear(&mut masked, fields);
+    if is_aarch64 {
+        mask_aarch64(&mut masked);
+    }
+    Digest::of(FOREIGN, &masked)
 }

@@ -207,9 +207,9 @@ impl TestClasses {
         let mut roots: BTreeSet<u32> = BTreeSet::new();
         for suite in test.suite.split('/') {
             for class in [
-                format!("{suite}_{name}_Test"),
-                format!("gtest_suite_{suite}_::{name}"),
-                format!("gtest_case_{suite}_::{name}"),
+                [suite, "_", name, "_Test"].concat(),
+                ["gtest_suite_", suite, "_::", name].concat(),
+                ["gtest_case_", suite, "_::", name].concat(),
             ] {
                 let candidates = self.classes.get(&class).map_or(&[][..], Vec::as_slice);
                 for class in matching(candidates, test.type_parameter.as_deref()) {

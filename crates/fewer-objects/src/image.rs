@@ -51,13 +51,8 @@ impl TableEntry {
         TableEntry(bits)
     }
 
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         (self.0 & !TableEntry::GLOBAL) as usize
-    }
-
-    /// The address of the symbol, by the bytes of the symbol table.
-    pub fn address(self, table: &[u8]) -> Option<u64> {
-        self.word(table, 8)
     }
 
     fn word(self, table: &[u8], at: usize) -> Option<u64> {

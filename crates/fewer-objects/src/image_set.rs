@@ -81,13 +81,25 @@ impl ImageSet {
         for word in set.rest_mut() {
             *word = words.next()??;
         }
-        let is_within = set.iter().all(|image| image < images);
-        is_within.then_some(set)
+        let highest = |word: u64| u64::BITS - word.leading_zeros();
+        let is_within =
+            |(place, word): (usize, u64)| word == 0 || place * 64 + highest(word) as usize <= images;
+        let is_set = set.words().enumerate().all(is_within);
+        is_set.then_some(set)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..64 + self.rest().len() * 64).filter(|&image| self.contains(image))
+        self.words().enumerate().flat_map(|(place, word)| bits(word).map(move |bit| place * 64 + bit))
     }
+}
+
+/// The bits that are set, the lowest first.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        lowest
+    })
 }
 
 #[cfg(test)]
@@ -103,7 +115,11 @@ mod tests {
             set.insert(0);
             assert_eq!(set.iter().last(), Some(images - 1));
             assert!(set.intersects(&ImageSet::full(images)));
-            assert_eq!(ImageSet::full(images).iter().count(), images);
+            assert_eq!(ImageSet::full(images).iter().collect::<Vec<_>>(), (0..images).collect::<Vec<_>>());
+            let read = |images, set: &ImageSet| ImageSet::of_words(images, set.words().map(Some));
+            assert_eq!(read(images, &set), Some(set.clone()));
+            let has_same_words = ImageSet::empty(images - 1).capacity() == set.capacity();
+            assert!(!has_same_words || read(images - 1, &set).is_none());
         }
     }
 }

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_core::{Before, Digest, DigestBuilder, Domain};
 
 use crate::content_key::KEY_VERSION;
 use crate::effects::Intake;
 use crate::encoding::{Reader, Writer};
+use crate::explanations::{Candidate, Local};
 use crate::file_records::Status;
-use crate::foreign::{Candidate, Local};
 use crate::googletest::TestClasses;
 use crate::image::{ImageSummary, ImageSymbol, TableEntry};
 use crate::image_set::ImageSet;
@@ -24,7 +24,7 @@ use crate::virtual_tables::VirtualCalls;
 
 const KEPT_KIND: &str = "analysis";
 /// Raise when something else is kept.
-const KEPT_VERSION: u32 = 4;
+const KEPT_VERSION: u32 = 5;
 const KEPT: Domain = Domain::new("analysis.kept");
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -83,6 +83,7 @@ pub struct KeptImage {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KeptNodes {
     pub contents: Vec<Digest>,
+    pub fingerprints: Vec<Digest>,
     pub commons: u32,
     /// Per element the programs it is in, as a place in the list of sets.
     pub programs: Vec<u32>,
@@ -95,6 +96,10 @@ pub struct KeptNodes {
 }
 
 impl KeptNodes {
+    pub fn before(&self) -> Before<'_> {
+        Before { contents: &self.contents, fingerprints: &self.fingerprints }
+    }
+
     /// Per node the nodes it refers to.
     pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
         let mut rest = &self.targets[..];
@@ -120,7 +125,7 @@ impl Kept {
 
     fn encode(&self) -> Vec<u8> {
         let nodes = &self.nodes;
-        let room = nodes.contents.len() * 24 + nodes.targets.len() * 3 + (1 << 20);
+        let room = nodes.contents.len() * 40 + nodes.targets.len() * 3 + (1 << 20);
         let mut out = Writer(Vec::with_capacity(room));
         out.word(KEPT_VERSION);
         out.word(KEY_VERSION);
@@ -143,8 +148,14 @@ impl Kept {
             out.number(*is_excluded as u32);
         });
         write_list(&mut out, &self.locals, |out, local| {
-            out.number(local.object.map_or(0, |object| object + 1));
-            write_set(out, &local.images);
+            match local.object {
+                // Its linked files are those of the object.
+                Some(object) => out.number(object + 1),
+                None => {
+                    out.number(0);
+                    write_set(out, &local.images);
+                }
+            }
             out.long(local.key.0);
             out.number(local.size);
         });
@@ -189,8 +200,12 @@ impl Kept {
             let names = input.list(8, |input| Some(NameKey(input.long()?)))?;
             Some((Contested { object, image, names }, input.number()? != 0))
         })?;
-        let locals = input.list(18, |input| {
-            let (object, images) = (input.number()?.checked_sub(1), set(input)?);
+        let locals = input.list(10, |input| {
+            let object = input.number()?.checked_sub(1);
+            let images = match object {
+                Some(object) => objects.get(object as usize)?.direct.clone(),
+                None => set(input)?,
+            };
             Some(Local { object, images, key: NameKey(input.long()?), size: input.number()? })
         })?;
         let node = |input: &mut Reader<'_>| input.word().filter(|&node| node < count);
@@ -224,13 +239,15 @@ impl Kept {
 
     /// Whether every index is in range, so that later steps need not check.
     fn is_consistent(&self) -> bool {
-        let KeptNodes { contents, commons, programs, program_sets, names, counts, targets } = &self.nodes;
+        let KeptNodes { contents, fingerprints, commons, programs, program_sets, names, counts, targets } =
+            &self.nodes;
         let (objects, images, elements) = (self.objects.len(), self.images.len(), programs.len());
         let Evidence { telling, occurrences, stripped } = &self.evidence;
         let is_told = |found: &Occurrence| {
             telling.get(found.object as usize).is_some_and(|told| (found.told as usize) < told.len())
         };
         counts.len() == contents.len()
+            && fingerprints.len() == contents.len()
             && counts.iter().map(|&count| count as usize).sum::<usize>() == targets.len()
             && targets.iter().all(|&target| (target as usize) < contents.len())
             && elements + names.len() == contents.len()
@@ -262,6 +279,7 @@ fn write_list<T>(out: &mut Writer, list: &[T], item: impl Fn(&mut Writer, &T)) {
 
 fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
     write_list(out, &nodes.contents, |out, content| out.digest(*content));
+    write_list(out, &nodes.fingerprints, |out, fingerprint| out.digest(*fingerprint));
     out.word(nodes.commons);
     out.word(nodes.program_sets.first().map_or(0, ImageSet::capacity) as u32);
     write_list(out, &nodes.program_sets, write_set);
@@ -273,6 +291,7 @@ fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
 
 fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
     let contents = input.list(16, Reader::digest)?;
+    let fingerprints = input.list(16, Reader::digest)?;
     let commons = input.word()?;
     let images = input.word()? as usize;
     let program_sets = input.list(8, |input| read_set(input, images))?;
@@ -283,7 +302,7 @@ fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
     for (node, &count) in (0..).zip(&counts) {
         input.steps(node, count as usize, &mut targets)?;
     }
-    Some(KeptNodes { contents, commons, programs, program_sets, names, counts, targets })
+    Some(KeptNodes { contents, fingerprints, commons, programs, program_sets, names, counts, targets })
 }
 
 fn write_image(out: &mut Writer, image: &KeptImage) {

@@ -3,6 +3,7 @@
 //! `scan` finds and summarises files, [`Analysis`] links the summaries into one graph and knows where each test
 //! begins. It never starts a process: listing and running tests is done elsewhere.
 
+mod address_fields;
 pub mod analysis;
 pub mod bitcode;
 mod by_element;
@@ -12,6 +13,7 @@ mod effects;
 mod eh_frame;
 mod encoding;
 mod environment;
+mod explanations;
 mod file_records;
 mod foreign;
 mod found;
@@ -22,6 +24,7 @@ mod initialisers;
 mod intakes;
 mod kept;
 mod known_names;
+mod layout;
 pub mod libtest;
 mod line_numbers;
 mod link;

@@ -472,8 +472,17 @@ pub struct SectionPlace<'d> {
     pub kind: u32,
     pub flags: u64,
     pub address: u64,
+    /// In memory.
+    pub size: u64,
     pub link: u32,
+    /// In the file; empty if it has no bytes there.
     pub range: std::ops::Range<usize>,
+}
+
+/// The relocations that some bytes of a file are, if they can be.
+pub fn relocations_at(bytes: &[u8], range: std::ops::Range<usize>) -> &[Relocation] {
+    let entries = bytes.get(range).and_then(|bytes| object::pod::slice_from_all_bytes(bytes).ok());
+    entries.unwrap_or(&[])
 }
 
 /// Where each section lies, without reading any; `None` for a file that is not well-formed ELF.
@@ -490,6 +499,7 @@ pub fn section_places(bytes: &[u8]) -> Option<Vec<SectionPlace<'_>>> {
             kind: section.sh_type(LE).0,
             flags: section.sh_flags(LE).0,
             address: section.sh_addr(LE),
+            size: section.sh_size(LE),
             link: section.sh_link(LE),
             range: offset as usize..end as usize,
         });

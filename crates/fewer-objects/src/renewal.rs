@@ -6,11 +6,12 @@
 use fewer_core::Digest;
 use rayon::prelude::*;
 
+use crate::explanations::{Candidate, Explanations, Local};
 use crate::file_records::Status;
-use crate::foreign::{Explanations, Local};
 use crate::image::SymbolTable;
 use crate::kept::{Kept, KeptImage, KeptObject};
 use crate::membership::{Occurrence, told_again};
+use crate::name_map::NameSet;
 use crate::pack::Divided;
 use crate::scan::{IMAGE_KIND, Input, OBJECT_KIND, Opened, PACK_KIND, SummaryCache, read_input};
 use crate::summary::{Linkage, ObjectSummary, UNKNOWN_SIZE};
@@ -62,7 +63,7 @@ impl Renewal {
             })
             .collect::<Option<Vec<_>>>()?;
         let mut is_relinked: Vec<bool> = kept.images.iter().zip(images).map(is_relinked).collect();
-        renew_images(&mut kept, images, &is_relinked)?;
+        let sizes = renew_images(&mut kept, images, &is_relinked)?;
         for (object, summary) in &changed {
             let told = &mut kept.evidence.telling[*object];
             *told = told_again(summary, told)?;
@@ -70,7 +71,11 @@ impl Renewal {
         if kept.evidence.direct_members() != kept.members {
             return None;
         }
-        renew_explanations(&mut kept, &changed, &mut is_relinked);
+        let has_same_locals =
+            |(object, summary): &(usize, ObjectSummary)| has_same_locals(&kept, *object, summary);
+        if sizes == Sizes::Others || !changed.iter().all(has_same_locals) {
+            renew_explanations(&mut kept, &changed, &mut is_relinked);
+        }
         let encoded =
             |(object, summary): &(usize, ObjectSummary)| (objects[*object].key, summary.encode_unnumbered());
         cache.save(OBJECT_KIND, &changed.iter().map(encoded).collect::<Vec<_>>());
@@ -116,8 +121,15 @@ fn is_relinked((kept, now): (&KeptImage, &LinkedFile<'_>)) -> bool {
     kept.status.is_none() || kept.status != now.status
 }
 
+/// Whether the symbols that no definition explains have the sizes they had.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sizes {
+    Same,
+    Others,
+}
+
 /// Takes sizes from the linked files that changed; `None` if one has other symbols than it had.
-fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<()> {
+fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<Sizes> {
     kept.images
         .par_iter_mut()
         .zip(&mut kept.evidence.occurrences)
@@ -125,10 +137,10 @@ fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]
         .zip(is_relinked)
         .filter(|(_, is_relinked)| **is_relinked)
         .map(|(((kept, occurrences), now), _)| renew_image(kept, occurrences, now))
-        .collect()
+        .try_reduce(|| Sizes::Same, |one, other| Some(if one == Sizes::Same { other } else { one }))
 }
 
-fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &LinkedFile<'_>) -> Option<()> {
+fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &LinkedFile<'_>) -> Option<Sizes> {
     let table = SymbolTable::of(now.opened.bytes()?)?;
     if kept.shape != Some(table.shape()) {
         return None;
@@ -136,10 +148,23 @@ fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &Linke
     for found in occurrences {
         found.size = table.size(found.entry)?;
     }
-    for candidate in &mut kept.candidates {
-        candidate.symbol.size = table.size(candidate.symbol.entry)?;
+    let mut sizes = Sizes::Same;
+    for Candidate { symbol, .. } in &mut kept.candidates {
+        let size = table.size(symbol.entry)?;
+        if std::mem::replace(&mut symbol.size, size) != size {
+            sizes = Sizes::Others;
+        }
     }
-    Some(())
+    Some(sizes)
+}
+
+/// Whether those local names of an object that may explain a symbol have the sizes they had. It has the names it had.
+fn has_same_locals(kept: &Kept, object: usize, summary: &ObjectSummary) -> bool {
+    let before = || kept.locals.iter().filter(|local| local.object == Some(object as u32));
+    let keys: NameSet = before().map(|local| local.key).collect();
+    let now = summary.symbols.iter().filter(|symbol| symbol.linkage == Linkage::Local);
+    let now = now.filter(|symbol| keys.contains(&symbol.key)).map(|symbol| (symbol.key, symbol.size));
+    before().map(|local| (local.key, local.size)).eq(now)
 }
 
 /// Judges anew which symbols the local names of objects explain. A linked file with others unexplained than before has

@@ -8,8 +8,8 @@ use std::path::Path;
 use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 
-use crate::foreign::Layout;
 use crate::image::ImageSymbol;
+use crate::layout::Layout;
 use crate::membership::{Contested, Exclusion};
 use crate::name_map::{NameMap, NameSet};
 use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, RelocationFields, Symbol};
@@ -76,8 +76,11 @@ fn refuted<'c>(
         let Some(Opened { layout, symbols }) = opened.get(&contest.image) else { return false };
         bodies.iter().filter(|body| contest.names.binary_search(&body.key).is_ok()).any(|body| {
             let symbols = symbols.get(&body.key).map_or(&[][..], Vec::as_slice);
-            let mut there = symbols.iter().filter_map(|symbol| layout.body(symbol)).peekable();
-            there.peek().is_some() && !there.any(|(linked, _)| equal_outside(body.bytes, linked, &body.open))
+            let mut there = symbols
+                .iter()
+                .filter_map(|symbol| layout.body(layout.place(symbol)?, symbol.size))
+                .peekable();
+            there.peek().is_some() && !there.any(|linked| equal_outside(body.bytes, linked.bytes, &body.open))
         })
     };
     Some(contests.iter().filter(is_lost).collect())
@@ -132,7 +135,7 @@ fn open_places(machine: Machine, relocations: &[Relocation], range: &Range<usize
         .collect()
 }
 
-/// The places are sorted, and may overlap.
+/// Whether some bytes are the same but for these places, which are sorted and may overlap.
 fn equal_outside(own: &[u8], linked: &[u8], open: &[Range<usize>]) -> bool {
     let mut compared = 0;
     let equal = |part: Range<usize>| own[part.clone()] == linked[part];

@@ -20,7 +20,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// What the write-ahead log shrinks to after it has grown in a large transaction.
 const LOG_BYTES_KEPT: u32 = 16 << 20;
 /// Pages kept in memory, in KiB.
-const CACHE_KIB: i32 = 8 << 10;
+const CACHE_KIB: i32 = 2 << 10;
 const STATEMENTS: usize = 48;
 
 /// The database of one project, `.fewer/store.sqlite`.

@@ -10,8 +10,8 @@ use super::naming::later_names;
 use super::survey::{ForeignPart, TakesIn, items, note_contents, stale_object};
 use super::*;
 use crate::dissolved::soluble_objects;
+use crate::explanations::Local;
 use crate::file_records::Status;
-use crate::foreign::Local;
 use crate::image::SymbolTable;
 use crate::intakes::InputNodes;
 use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject};
@@ -136,6 +136,7 @@ impl<'t> Analysis<'t> {
         let mut nodes = KeptNodes {
             commons: linked.common_count() as u32,
             contents: Vec::with_capacity(*count),
+            fingerprints: Vec::with_capacity(*count),
             programs: Vec::with_capacity(linked.images.len()),
             counts: Vec::with_capacity(*count),
             targets: Vec::with_capacity(self.graph.reference_count()),
@@ -156,6 +157,7 @@ impl<'t> Analysis<'t> {
         for node in (0..*count as u32).map(ElementId) {
             let references = self.graph.references(node);
             nodes.contents.push(self.graph.content(node));
+            nodes.fingerprints.push(self.fingerprints.element(node));
             nodes.counts.push(references.len() as u32);
             nodes.targets.extend(references.iter().map(|target| target.0));
         }
