@@ -152,6 +152,10 @@ pub struct DigestSum {
 }
 
 impl DigestSum {
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     pub fn add(&mut self, digest: Digest) {
         self.total = self.total.wrapping_add(digest.0);
         self.count += 1;
@@ -164,6 +168,18 @@ mod tests {
 
     const A: Domain = Domain::new("a");
     const B: Domain = Domain::new("b");
+
+    #[test]
+    fn a_sum_tells_what_was_added_and_how_often_but_not_in_which_order() {
+        let sum = |digests: &[u128]| {
+            let mut sum = DigestSum::default();
+            digests.iter().for_each(|&digest| sum.add(Digest(digest)));
+            DigestBuilder::new(A).sum(&sum).finish()
+        };
+        assert_eq!(sum(&[1, 2, u128::MAX]), sum(&[u128::MAX, 1, 2]));
+        assert_ne!(sum(&[1, 1]), sum(&[1]));
+        assert_ne!(sum(&[0]), sum(&[]));
+    }
 
     #[test]
     fn domains_keep_equal_bytes_apart() {

@@ -13,7 +13,7 @@ use crate::explanations::Candidate;
 use crate::image::{ImageSummary, ImageSymbol};
 use crate::layout::{Body, Filling, Layout, Location, SymbolPlace};
 use crate::name_map::{NameMap, SizedNameMap};
-use crate::relocatable::{STT_FUNC, STT_GNU_IFUNC, STT_OBJECT};
+use crate::relocatable::{MOST_OVERLAP, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT};
 use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
 
@@ -74,12 +74,23 @@ enum Label<'d> {
     Nothing,
 }
 
+/// How many bytes may be looked at: symbols of a damaged file may lie within each other many times.
+#[derive(Clone, Copy)]
+struct Room(usize);
+
+impl Room {
+    fn take(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
+}
+
 /// Of shapes and variants of one symbol so many are compared with. There are more only if every program has another.
 const MOST_COMPARED: usize = 8;
 
 impl<'d> ForeignReader<'d> {
     /// The digest of the symbols of a file that nothing explains, if it has some. A file counts as a whole if it is
-    /// stripped, or not the one that the symbols are of.
+    /// stripped, not the one that the symbols are of, or damaged.
     pub fn read(
         &mut self,
         bytes: &'d [u8],
@@ -87,11 +98,19 @@ impl<'d> ForeignReader<'d> {
         candidates: &[Candidate],
     ) -> Option<Digest> {
         let layout = Layout::of(bytes).filter(|_| !image.is_stripped());
-        let Some(program) = layout.and_then(|layout| self.program(layout, candidates)) else {
-            return Some(Digest::of(WHOLE, bytes));
-        };
-        let parts = self.parts(&program);
-        let (found, names) = self.found(&program, &parts);
+        let room = Room(bytes.len().saturating_mul(MOST_OVERLAP));
+        let program = layout.and_then(|layout| self.program(layout, candidates));
+        let parts = program.and_then(|program| self.digests(&program, room));
+        match parts {
+            None => Some(Digest::of(WHOLE, bytes)),
+            Some(parts) => (!parts.is_empty()).then(|| DigestBuilder::new(FOREIGN).sum(&parts).finish()),
+        }
+    }
+
+    /// The digests of the foreign symbols; `None` if these lie within each other too often.
+    fn digests(&mut self, program: &Program<'d>, room: Room) -> Option<DigestSum> {
+        let parts = self.parts(program, room)?;
+        let (found, names) = self.found(program, &parts, room)?;
         let mut digest = DigestBuilder::new(FOREIGN);
         let mut all = DigestSum::default();
         for (part, references) in parts.iter().zip(&found.references) {
@@ -103,7 +122,7 @@ impl<'d> ForeignReader<'d> {
             digest.number(part.symbol.key.0).number(u64::from(part.symbol.size)).digest(shown);
             all.add(digest.finish());
         }
-        (!parts.is_empty()).then(|| digest.sum(&all).finish())
+        Some(all)
     }
 
     /// `None` if a symbol has no place in the file.
@@ -127,11 +146,12 @@ impl<'d> ForeignReader<'d> {
     }
 
     /// The foreign symbols with their bytes and shapes.
-    fn parts(&mut self, program: &Program<'d>) -> Vec<Part<'d>> {
+    fn parts(&mut self, program: &Program<'d>, mut room: Room) -> Option<Vec<Part<'d>>> {
         let mut parts = Vec::with_capacity(program.symbols.len());
         for symbol in &program.symbols {
             // What has no bytes in the file starts as zeros, or is copied from a shared library.
             let Some(body) = program.layout.body(symbol.place, symbol.size) else { continue };
+            room.take(body.bytes.len())?;
             let fillings = match body.is_code {
                 true => Vec::new(),
                 false => program.layout.fillings(body),
@@ -145,20 +165,25 @@ impl<'d> ForeignReader<'d> {
                 parts.push(Part { symbol: *symbol, body, shape, fillings });
             }
         }
-        parts
+        Some(parts)
     }
 
     /// What all addresses of all parts lead to, with the names for those that are open.
-    fn found(&self, program: &Program<'d>, parts: &[Part<'d>]) -> (Found<'d>, OpenNames<'d>) {
+    fn found(
+        &self,
+        program: &Program<'d>,
+        parts: &[Part<'d>],
+        room: Room,
+    ) -> Option<(Found<'d>, OpenNames<'d>)> {
         let assuming = self.found_with(program, parts, Some(NameMap::default()));
-        let names = OpenNames::of(program, &assuming);
+        let names = OpenNames::of(program, &assuming, room)?;
         let is_confirmed = |(key, address): (&NameKey, &u64)| names.label(*address) == Label::Named(*key, 0);
         if assuming.assumed.iter().flatten().all(is_confirmed) {
-            return (assuming, names);
+            return Some((assuming, names));
         }
         let plain = self.found_with(program, parts, None);
-        let names = OpenNames::of(program, &plain);
-        (plain, names)
+        let names = OpenNames::of(program, &plain, room)?;
+        Some((plain, names))
     }
 
     fn found_with(
@@ -463,7 +488,7 @@ struct OpenNames<'d> {
 }
 
 impl<'d> OpenNames<'d> {
-    fn of(program: &Program<'d>, found: &Found<'d>) -> OpenNames<'d> {
+    fn of(program: &Program<'d>, found: &Found<'d>, mut room: Room) -> Option<OpenNames<'d>> {
         let addresses = found.open();
         // There are many symbols and few open addresses: most are ruled out by some of their bits.
         const BITS: usize = 1 << 16;
@@ -476,6 +501,9 @@ impl<'d> OpenNames<'d> {
                 && let Ok(place) = addresses.binary_search(&address)
                 && let Some(label) = open_label(&program.layout, &symbol)
             {
+                if matches!(label, Label::Numbered(_)) {
+                    room.take(symbol.size() as usize)?;
+                }
                 // Of several names always the same.
                 let is_better = match (&labels[place], &label) {
                     (None, _) => true,
@@ -490,7 +518,7 @@ impl<'d> OpenNames<'d> {
         let labels = labels.into_iter().zip(&addresses);
         let labels =
             labels.map(|(label, address)| label.unwrap_or_else(|| program.way_on(*address))).collect();
-        OpenNames { addresses, labels }
+        Some(OpenNames { addresses, labels })
     }
 
     fn label(&self, address: u64) -> Label<'d> {

@@ -336,7 +336,8 @@ impl<'d> Layout<'d> {
         let range = address..address.saturating_add(bytes.len() as u64);
         let mut found: Vec<(usize, Filling)> = Vec::new();
         for filled in &self.filled {
-            let places = filled.within(range.clone());
+            // More than one at a place is damage.
+            let places = filled.within(range.clone()).take(bytes.len());
             found.extend(places.map(|place| ((place.offset() - address) as usize, filled.filling(place))));
         }
         found.sort_by_key(|(place, _)| *place);

@@ -1,6 +1,7 @@
 //! Foreign bytes: damaged objects, programs, archives and summaries never panic the readers, never make them
 //! loop, and never make them ask for memory out of proportion. Bounded, seeded, so that CI runs it every time.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +13,7 @@ use fewer_objects::reader::read_object;
 use fewer_objects::scan::Packed;
 use fewer_objects::summary::{ObjectSummary, Reference};
 use fewer_objects::surroundings::{ImageSurroundings, Surroundings};
-use fewer_objects::{Analysis, BuildTree, Given, NoCache, Scanned, scan};
+use fewer_objects::{Analysis, BuildTree, Given, NamedDigest, NoCache, Scanned, scan};
 use tempfile::TempDir;
 
 /// What the stored forms are sealed with.
@@ -336,4 +337,50 @@ fn analyse(directory: &Path, round: usize) -> Vec<String> {
         analysis.program_test(target, "whole", false);
     }
     analysis.notes().to_vec()
+}
+
+/// What a directory with these programs, and no object, finds in them that no object explains, by their names.
+fn foreign(programs: &[(&str, &[u8])]) -> BTreeMap<String, Vec<NamedDigest>> {
+    let directory = TempDir::new().unwrap();
+    for (name, bytes) in programs {
+        fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let tree = scan(directory.path(), &NoCache).unwrap();
+    let analysis = Analysis::of_build(directory.path(), &tree, Given::default());
+    let images = analysis.surroundings().images.iter();
+    images.map(|image| (image.image.clone(), image.items.clone())).collect()
+}
+
+#[test]
+fn what_is_foreign_in_a_program_does_not_depend_on_the_programs_read_before_it() {
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("a.cpp"), SOURCE).unwrap();
+    let mut random = Random(7);
+    let mut told_apart = 0;
+    for flags in [&["-O0"][..], &["-O2", "-no-pie"], &["-O1", "-fuse-ld=mold"], &["-O2", "-fuse-ld=lld"]] {
+        let mut compile = Command::new("g++");
+        compile.args(["a.cpp", "-o", "program"]).args(flags).current_dir(directory.path());
+        assert!(compile.status().unwrap().success(), "{flags:?}");
+        let program = fs::read(directory.path().join("program")).unwrap();
+        let alone = foreign(&[("program", &program)]);
+        for round in 0..200 {
+            let mut altered = program.clone();
+            for _ in 0..1 + random.below(12) {
+                let at = random.below(altered.len());
+                altered[at] = altered[at].wrapping_add(1 + random.below(16) as u8);
+            }
+            let before = foreign(&[("before", &altered)]);
+            let both = foreign(&[("before", &altered), ("program", &program)]);
+            assert_eq!(both.get("before"), before.get("before"), "{flags:?}, round {round}");
+            assert_eq!(both.get("program"), alone.get("program"), "{flags:?}, round {round}");
+            let after = foreign(&[("program", &program), ("then", &altered)]);
+            let named = |item: &NamedDigest| item.name.contains("explains");
+            let digest = |items: Option<&Vec<NamedDigest>>| {
+                items?.iter().find(|item| named(item)).map(|item| item.digest)
+            };
+            assert_eq!(digest(after.get("then")), digest(before.get("before")), "{flags:?}, round {round}");
+            told_apart += usize::from(digest(before.get("before")) != digest(alone.get("program")));
+        }
+    }
+    assert!(told_apart > 100, "only {told_apart} programs are told from the one they were made of");
 }
