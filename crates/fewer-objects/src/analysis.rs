@@ -599,10 +599,9 @@ fn build_graph(tree: &BuildTree, linked: &Linked<'_>) -> Graph {
         rows.push(linked.row(node).iter().copied().chain(own.iter().map(|(_, to)| *to)));
     }
     let contents = (0..count as u32).map(|node| linked.content(node)).collect();
-    let common = linked.common_nodes.clone();
+    let (own, common) = (linked.node_of.clone(), linked.common_nodes.clone());
     let made = linked.made.iter().map(|node| node.name.clone()).collect();
-    let names =
-        later_names(tree, linked.element_count(), linked.node_of.clone(), move |_: &[Packed]| common, made);
+    let names = later_names(tree, linked.element_count(), move || own, move |_: &[Packed]| common, made);
     rows.into_graph(contents, names)
 }
 

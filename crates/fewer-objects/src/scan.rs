@@ -92,7 +92,7 @@ pub struct BuildTree {
     /// Per image its status, where that will tell when it changes.
     statuses: Vec<Option<Status>>,
     /// What stands for most of an analysis, where the last one of this directory still holds.
-    pub(crate) renewal: Option<Renewal>,
+    pub(crate) renewal: Option<Arc<Renewal>>,
     keeper: Keeper,
 }
 
@@ -302,7 +302,7 @@ impl Listed {
         let mut tree = self.tree(summaries, images);
         tree.files_read = renewal.changed.len();
         tree.packs = Lazy::new(move || Arc::new(read.packs.clone()));
-        tree.renewal = Some(renewal);
+        tree.renewal = Some(Arc::new(renewal));
         tree
     }
 

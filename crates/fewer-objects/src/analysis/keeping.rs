@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use fewer_core::{Digest, Lazy, Rows};
 
@@ -208,8 +209,7 @@ impl Renewal {
         tree: &BuildTree,
         objects: impl Iterator<Item = usize>,
     ) -> Vec<u32> {
-        let KeptNodes { contents, commons, .. } = &self.kept.nodes;
-        let known = nodes_by_closure(&contents[..*commons as usize]);
+        let known = nodes_by_closure(self.kept.nodes.closures());
         let mut nodes = Vec::new();
         for object in objects {
             nodes.extend(self.kept.objects[object].nodes.iter().filter(|node| **node != NO_NODE));
@@ -221,6 +221,11 @@ impl Renewal {
 }
 
 impl KeptNodes {
+    /// What identifies each common element. These come first, and their contents never change.
+    fn closures(&self) -> &[Digest] {
+        &self.contents[..self.commons as usize]
+    }
+
     /// The elements that a program holds.
     pub(super) fn elements_in(&self, image: usize) -> impl Iterator<Item = u32> + '_ {
         let is_in: Vec<bool> = self.program_sets.iter().map(|set| set.contains(image)).collect();
@@ -262,19 +267,20 @@ fn survey_again(
 }
 
 /// The kept nodes with their contents, then the new ones.
-fn graph(tree: &BuildTree, renewal: &Renewal, mut contents: Vec<Digest>, made: Vec<NewNode>) -> Graph {
-    let KeptNodes { targets, commons, programs, names, .. } = &renewal.kept.nodes;
+fn graph(tree: &BuildTree, renewal: &Arc<Renewal>, mut contents: Vec<Digest>, made: Vec<NewNode>) -> Graph {
+    let KeptNodes { targets, programs, names, .. } = &renewal.kept.nodes;
     let mut rows = Rows::with_capacity(contents.len() + made.len(), targets.len());
     renewal.kept.nodes.rows().for_each(|row| rows.push(row.iter().copied()));
-    let commons: Vec<Digest> = contents[..*commons as usize].to_vec();
     let mut names = names.clone();
     for (node, references) in made {
         contents.push(node.content);
         names.push(node.name);
         rows.push(references);
     }
-    let own = renewal.kept.objects.iter().map(|object| object.nodes.clone()).collect();
-    let common = move |packs: &[Packed]| common_nodes(&commons, packs);
+    let last = renewal.clone();
+    let own = move || last.kept.objects.iter().map(|object| object.nodes.clone()).collect();
+    let last = renewal.clone();
+    let common = move |packs: &[Packed]| common_nodes(last.kept.nodes.closures(), packs);
     rows.into_graph(contents, later_names(tree, programs.len(), own, common, names))
 }
 

@@ -9,7 +9,7 @@ use crate::summary::{ObjectSummary, Traits};
 pub(super) fn later_names(
     tree: &BuildTree,
     elements: usize,
-    own: Vec<Vec<u32>>,
+    own: impl FnOnce() -> Vec<Vec<u32>> + Send + 'static,
     common: impl FnOnce(&[Packed]) -> Vec<Vec<u32>> + Send + 'static,
     made: Vec<String>,
 ) -> impl FnOnce() -> Vec<String> + Send + 'static {
@@ -22,7 +22,7 @@ pub(super) fn later_names(
                 names[node] = text(packed.pack.element_name(element));
             }
         }
-        for (object, nodes) in objects.iter().zip(own) {
+        for (object, nodes) in objects.iter().zip(own()) {
             for (element, node) in known(nodes) {
                 names[node] = own_name(object, element);
             }
