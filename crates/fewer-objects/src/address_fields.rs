@@ -36,6 +36,11 @@ impl AddressField {
         self.start as usize..self.start as usize + self.length as usize
     }
 
+    /// Whether it counts from where it is, and not from nothing.
+    pub fn is_relative(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// The address that the field of some code holds.
     pub fn target(&self, code: &Body<'_>) -> u64 {
         let value = value_at(code.bytes, self.place());
@@ -67,8 +72,10 @@ pub fn x86_address_fields(layout: &Layout<'_>, body: &Body<'_>) -> Vec<AddressFi
         let is_address = |value: u64| layout.is_fixed && layout.addresses.contains(&value);
         let is_relative = instruction.is_ip_rel_memory_operand();
         if is_relative || (offsets.has_displacement() && is_address(instruction.memory_displacement64())) {
-            let is_alone =
-                instruction.memory_index() == Register::None && instruction.mnemonic() != Mnemonic::Lea;
+            let has_no_base = matches!(instruction.memory_base(), Register::None | Register::RIP);
+            let is_alone = has_no_base
+                && instruction.memory_index() == Register::None
+                && instruction.mnemonic() != Mnemonic::Lea;
             let kind = match is_alone {
                 true => FieldKind::Access(instruction.memory_size().size() as u32),
                 false => FieldKind::Address,

@@ -183,7 +183,10 @@ impl<'t> Analysis<'t> {
         let initialisers = initialisers::connect(&mut linked);
         let compilers = compilers(tree, &linked);
         let base_count = linked.node_count();
-        let (made, environments) = environment_nodes(tree, base_count as u32, &compilers, &surroundings);
+        let called: Vec<Vec<u32>> =
+            tree.images.iter().enumerate().map(|image| called_nodes(&linked, image, &surroundings)).collect();
+        let (made, environments) =
+            environment_nodes(tree, base_count as u32, &compilers, &called, &surroundings);
         for (node, references) in made {
             linked.make(node.name, node.content, references);
         }
@@ -546,6 +549,7 @@ fn environment_nodes(
     tree: &BuildTree,
     first: u32,
     compilers: &[Vec<String>],
+    called: &[Vec<u32>],
     surroundings: &Surroundings,
 ) -> (Vec<NewNode>, Vec<u32>) {
     let mut known: BTreeMap<(String, Digest), u32> = BTreeMap::new();
@@ -555,7 +559,7 @@ fn environment_nodes(
         made.push((MadeNode { name, content }, references));
         first + made.len() as u32 - 1
     };
-    for (image, compilers) in tree.images.iter().zip(compilers) {
+    for (image, (compilers, called)) in tree.images.iter().zip(compilers.iter().zip(called)) {
         let mut items: Vec<NamedDigest> = surroundings.variables.clone();
         items.extend(compilers.iter().map(|compiler| NamedDigest {
             name: format!("compiler {compiler}"),
@@ -573,18 +577,28 @@ fn environment_nodes(
                 items.push(NamedDigest { name: image.name.clone(), digest: of_content(PROGRAM) });
             }
         }
-        let children: Vec<u32> = items
-            .into_iter()
-            .map(|item| {
-                let new = || make(item.name.clone(), item.digest, Vec::new());
-                *known.entry((item.name.clone(), item.digest)).or_insert_with(new)
-            })
-            .collect();
+        let child = |item: NamedDigest| {
+            let new = || make(item.name.clone(), item.digest, Vec::new());
+            *known.entry((item.name.clone(), item.digest)).or_insert_with(new)
+        };
+        let mut children: Vec<u32> = items.into_iter().map(child).collect();
+        children.extend(called);
         let name = format!("what {} runs on", image.name);
         let content = Digest::of(ENVIRONMENT, b"of program");
         environments.push(make(name, content, children));
     }
     (made, environments)
+}
+
+/// What the foreign code of a linked file uses of the project.
+fn called_nodes(
+    linked: &Linked<'_>,
+    (index, image): (usize, &Scanned<ImageSummary>),
+    surroundings: &Surroundings,
+) -> Vec<u32> {
+    let around = surroundings.images.iter().find(|around| around.image == image.name);
+    let calls = around.map_or(&[][..], |around| &around.calls);
+    calls.iter().flat_map(|key| linked.defined_in(*key, index)).collect()
 }
 
 fn build_graph(tree: &BuildTree, linked: &Linked<'_>) -> Graph {

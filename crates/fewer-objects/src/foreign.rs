@@ -2,6 +2,8 @@
 //! that are gone. They are compared symbol by symbol with addresses replaced by what lies there, so that they stay the
 //! same while the program around them moves.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -24,12 +26,35 @@ const WHOLE: Domain = Domain::new("image.whole");
 /// build contain the same libraries.
 #[derive(Default)]
 pub struct ForeignReader<'d> {
-    /// By name and size the number of a symbol.
-    numbers: SizedNameMap<u32>,
-    /// Per number the name.
-    keys: Vec<NameKey>,
+    numbers: HashMap<Identity, u32>,
+    /// Per number.
+    identities: Vec<Identity>,
     /// Per number what was met so far.
     shapes: Vec<Vec<Shape<'d>>>,
+}
+
+/// What a linked file contains that no object explains.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Foreign {
+    /// `None` if there is nothing.
+    pub digest: Option<Digest>,
+    /// The names of what it calls or uses besides itself: of the project or of shared libraries. Sorted.
+    pub calls: Vec<NameKey>,
+}
+
+/// What tells the symbols of a program apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Identity {
+    key: NameKey,
+    size: u32,
+    /// The how many-th it is of this name and size in the symbol table.
+    ordinal: u32,
+}
+
+impl Identity {
+    fn add_to(&self, digest: &mut DigestBuilder) {
+        digest.number(self.key.0).number(u64::from(self.size) | u64::from(self.ordinal) << 32);
+    }
 }
 
 /// Bytes that are the same but for addresses, which are in the same places.
@@ -89,26 +114,18 @@ impl Room {
 const MOST_COMPARED: usize = 8;
 
 impl<'d> ForeignReader<'d> {
-    /// The digest of the symbols of a file that nothing explains, if it has some. A file counts as a whole if it is
-    /// stripped, not the one that the symbols are of, or damaged.
-    pub fn read(
-        &mut self,
-        bytes: &'d [u8],
-        image: &ImageSummary,
-        candidates: &[Candidate],
-    ) -> Option<Digest> {
+    /// Reads the symbols of a file that nothing explains. A file counts as a whole if it is stripped, not the one that
+    /// the symbols are of, or damaged.
+    pub fn read(&mut self, bytes: &'d [u8], image: &ImageSummary, candidates: &[Candidate]) -> Foreign {
         let layout = Layout::of(bytes).filter(|_| !image.is_stripped());
         let room = Room(bytes.len().saturating_mul(MOST_OVERLAP));
         let program = layout.and_then(|layout| self.program(layout, candidates));
-        let parts = program.and_then(|program| self.digests(&program, room));
-        match parts {
-            None => Some(Digest::of(WHOLE, bytes)),
-            Some(parts) => (!parts.is_empty()).then(|| DigestBuilder::new(FOREIGN).sum(&parts).finish()),
-        }
+        let read = program.and_then(|program| self.read_symbols(&program, room));
+        read.unwrap_or_else(|| Foreign { digest: Some(Digest::of(WHOLE, bytes)), calls: Vec::new() })
     }
 
-    /// The digests of the foreign symbols; `None` if these lie within each other too often.
-    fn digests(&mut self, program: &Program<'d>, room: Room) -> Option<DigestSum> {
+    /// `None` if symbols lie within each other too often.
+    fn read_symbols(&mut self, program: &Program<'d>, room: Room) -> Option<Foreign> {
         let parts = self.parts(program, room)?;
         let (found, names) = self.found(program, &parts, room)?;
         let mut digest = DigestBuilder::new(FOREIGN);
@@ -117,29 +134,35 @@ impl<'d> ForeignReader<'d> {
             let shape = &mut self.shapes[part.symbol.number as usize][part.shape];
             let shown = match references {
                 None => shape.variants[0].digest,
-                Some(references) => shape.digest(references, &names, &self.keys, program.layout.is_x86),
+                Some(references) => shape.digest(references, &names, &self.identities, program.layout.is_x86),
             };
-            digest.number(part.symbol.key.0).number(u64::from(part.symbol.size)).digest(shown);
+            self.identities[part.symbol.number as usize].add_to(&mut digest);
+            digest.digest(shown);
             all.add(digest.finish());
         }
-        Some(all)
+        let digest = (!parts.is_empty()).then(|| digest.sum(&all).finish());
+        Some(Foreign { digest, calls: found.names(&names) })
     }
 
     /// `None` if a symbol has no place in the file.
     fn program(&mut self, layout: Layout<'d>, candidates: &[Candidate]) -> Option<Program<'d>> {
         let foreign = candidates.iter().filter(|candidate| !candidate.is_explained);
+        let mut counts: SizedNameMap<u32> = SizedNameMap::default();
         let placed = |Candidate { symbol, .. }: &Candidate| {
-            let place = layout.place(symbol)?;
-            Some(Placed { number: self.number(symbol), key: symbol.key, size: symbol.size, place })
+            let ImageSymbol { key, size, .. } = *symbol;
+            let count = counts.entry((key, size)).or_default();
+            let identity = Identity { key, size, ordinal: *count };
+            *count += 1;
+            Some(Placed { number: self.number(identity), key, size, place: layout.place(symbol)? })
         };
         let symbols = foreign.map(placed).collect::<Option<_>>()?;
         Some(Program::of(layout, symbols, self.shapes.len()))
     }
 
-    fn number(&mut self, symbol: &ImageSymbol) -> u32 {
-        let ForeignReader { numbers, keys, shapes } = self;
-        *numbers.entry((symbol.key, symbol.size)).or_insert_with(|| {
-            keys.push(symbol.key);
+    fn number(&mut self, identity: Identity) -> u32 {
+        let ForeignReader { numbers, identities, shapes } = self;
+        *numbers.entry(identity).or_insert_with(|| {
+            identities.push(identity);
             shapes.push(Vec::new());
             shapes.len() as u32 - 1
         })
@@ -176,13 +199,13 @@ impl<'d> ForeignReader<'d> {
         room: Room,
     ) -> Option<(Found<'d>, OpenNames<'d>)> {
         let assuming = self.found_with(program, parts, Some(NameMap::default()));
-        let names = OpenNames::of(program, &assuming, room)?;
+        let names = OpenNames::of(program, &self.identities, &assuming, room)?;
         let is_confirmed = |(key, address): (&NameKey, &u64)| names.label(*address) == Label::Named(*key, 0);
         if assuming.assumed.iter().flatten().all(is_confirmed) {
             return Some((assuming, names));
         }
         let plain = self.found_with(program, parts, None);
-        let names = OpenNames::of(program, &plain, room)?;
+        let names = OpenNames::of(program, &self.identities, &plain, room)?;
         Some((plain, names))
     }
 
@@ -247,6 +270,24 @@ impl<'d> Found<'d> {
         }
     }
 
+    /// The names that are led to.
+    fn names(&self, open: &OpenNames<'d>) -> Vec<NameKey> {
+        let assumed = self.assumed.iter().flat_map(NameMap::keys).copied();
+        let references = self.references.iter().flatten().flatten();
+        let told = references.filter_map(|reference| match reference {
+            Reference::To(Label::Named(key, _)) => Some(*key),
+            Reference::To(_) | Reference::AsBefore | Reference::Open(_) => None,
+        });
+        let open = open.labels.iter().filter_map(|label| match label {
+            Label::Named(key, _) => Some(*key),
+            _ => None,
+        });
+        let mut names: Vec<NameKey> = assumed.chain(told).chain(open).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// The addresses for which names are needed.
     fn open(&self) -> Vec<u64> {
         let references = self.references.iter().flatten().flatten();
@@ -269,7 +310,8 @@ fn code_shape<'d>(known: &mut Vec<Shape<'d>>, layout: &Layout<'d>, body: &Body<'
     let leaves =
         |field: &AddressField| field.kind != FieldKind::Branch || !inside.contains(&field.target(body));
     let is_like = |shape: &Shape<'_>| {
-        shape.is_code && shape.is_equal_outside(body.bytes) && shape.fields.iter().all(leaves)
+        let is_relative = shape.fields.iter().all(AddressField::is_relative);
+        shape.is_code && is_relative && shape.is_equal_outside(body.bytes) && shape.fields.iter().all(leaves)
     };
     let place = if layout.is_fixed { None } else { known.iter().take(MOST_COMPARED).position(is_like) };
     place.unwrap_or_else(|| {
@@ -314,7 +356,7 @@ impl<'d> Shape<'d> {
         &mut self,
         references: &[Reference<'d>],
         names: &OpenNames<'d>,
-        keys: &[NameKey],
+        identities: &[Identity],
         is_x86: bool,
     ) -> Digest {
         let label = |reference: &Reference<'d>, before: Option<&Label<'d>>| match reference {
@@ -332,7 +374,7 @@ impl<'d> Shape<'d> {
         let labels: Vec<Label<'d>> = labels.collect();
         let mut digest = DigestBuilder::new(FOREIGN);
         digest.digest(masked_digest(self.bytes, &self.fields, self.is_code && !is_x86));
-        labels.iter().for_each(|label| label.add_to(keys, &mut digest));
+        labels.iter().for_each(|label| label.add_to(identities, &mut digest));
         let digest = digest.finish();
         self.variants.push(Variant { labels, digest });
         digest
@@ -340,10 +382,11 @@ impl<'d> Shape<'d> {
 }
 
 impl Label<'_> {
-    fn add_to(&self, keys: &[NameKey], digest: &mut DigestBuilder) {
+    fn add_to(&self, identities: &[Identity], digest: &mut DigestBuilder) {
         match self {
             Label::Foreign(number, offset) => {
-                digest.number(0).number(keys[*number as usize].0).number(*offset)
+                identities[*number as usize].add_to(digest.number(0));
+                digest.number(*offset)
             }
             Label::Named(key, offset) => digest.number(1).number(key.0).number(*offset),
             Label::Numbered(content) => digest.number(2).bytes(content),
@@ -377,7 +420,7 @@ struct Part<'d> {
 struct Program<'d> {
     layout: Layout<'d>,
     symbols: Vec<Placed>,
-    /// Where foreign symbols begin, sorted, and which it is; of several that begin at one address the first by name.
+    /// Where foreign symbols begin, sorted, and which it is; of several that begin at one address the largest.
     starts: Vec<(u64, u32)>,
     /// By number where a symbol begins, and how many bytes from there on are told by it.
     spans: Vec<(u64, u64)>,
@@ -387,17 +430,20 @@ struct Program<'d> {
 impl<'d> Program<'d> {
     fn of(layout: Layout<'d>, symbols: Vec<Placed>, numbers: usize) -> Program<'d> {
         let at = |(symbol, index): (&Placed, u32)| match symbol.place {
-            Location::At(address) => Some((address, index)),
+            Location::At(address) => layout.addresses.contains(&address).then_some((address, index)),
             Location::OfThread(_) => None,
         };
         let mut starts: Vec<(u64, u32)> = symbols.iter().zip(0..).filter_map(at).collect();
-        starts.sort_unstable_by_key(|&(address, index)| (address, symbols[index as usize].key));
+        starts.sort_unstable_by_key(|&(address, index)| {
+            let Placed { key, size, .. } = symbols[index as usize];
+            (address, Reverse(size), key)
+        });
         starts.dedup_by_key(|(address, _)| *address);
         let mut spans = vec![(0, 0); numbers];
         let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([u64::MAX]);
         for (&(start, index), end) in starts.iter().zip(ends) {
             let Placed { number, size, .. } = symbols[index as usize];
-            spans[number as usize] = (start, u64::from(size).clamp(1, end - start));
+            spans[number as usize] = (start, u64::from(size).max(1).min(end - start));
         }
         let sized = starts.iter().map(|(start, index)| (*start, symbols[*index as usize].size));
         let cover = Cover::of(&layout.addresses, sized);
@@ -457,13 +503,128 @@ impl<'d> Program<'d> {
         (offset == 0 || offset < u64::from(size)).then_some(Label::Foreign(number, offset))
     }
 
-    /// What an address without a symbol leads to: a place that the loader fills in, or code that goes on from there.
-    fn way_on(&self, address: u64) -> Label<'d> {
+    /// What an address leads to where the loader fills in another, or where code goes on from there.
+    fn way_on(&self, address: u64) -> Option<Reference<'d>> {
         let slot = self.branch_through(address).unwrap_or(address);
-        match self.layout.filling_at(slot).map(|filling| self.filled_with(filling)) {
-            Some(Reference::To(label)) => label,
-            Some(Reference::AsBefore | Reference::Open(_)) | None => Label::Nothing,
+        self.layout.filling_at(slot).map(|filling| self.filled_with(filling))
+    }
+
+    /// Per address what the symbols say that begin there, of several names always the same. The addresses are sorted.
+    fn begun_at(
+        &self,
+        addresses: &[u64],
+        identities: &[Identity],
+        room: &mut Room,
+    ) -> Option<Vec<Option<Label<'d>>>> {
+        // There are many symbols and few open addresses: most are ruled out by some of their bits.
+        const BITS: usize = 1 << 16;
+        let mut may_be_open = vec![false; BITS];
+        addresses.iter().for_each(|&address| may_be_open[address as usize % BITS] = true);
+        let mut labels: Vec<Option<Label<'d>>> = vec![None; addresses.len()];
+        for symbol in self.layout.symbols().iter() {
+            let address = symbol.address();
+            if !may_be_open[address as usize % BITS] {
+                continue;
+            }
+            let first = addresses.partition_point(|other| *other < address);
+            for (place, _) in
+                addresses.iter().enumerate().skip(first).take_while(|(_, other)| **other == address)
+            {
+                let Some(label) = self.symbol_label(&symbol, 0, identities, room)? else { break };
+                let is_better = match (&labels[place], &label) {
+                    (None, _) | (Some(Label::Numbered(_)), Label::Named(..)) => true,
+                    (Some(Label::Named(known, _)), Label::Named(key, _)) => key < known,
+                    (Some(_), _) => false,
+                };
+                if is_better {
+                    labels[place] = Some(label);
+                }
+            }
         }
+        Some(labels)
+    }
+
+    /// Names addresses that have no label yet by the symbols that they lie in.
+    fn name_within(
+        &self,
+        addresses: &[u64],
+        labels: &mut [Option<Label<'d>>],
+        identities: &[Identity],
+        room: &mut Room,
+    ) -> Option<()> {
+        let open = || addresses.iter().zip(labels.iter()).filter(|(_, label)| label.is_none());
+        let cover = Cover::of(&self.layout.addresses, open().map(|(address, _)| (*address, 1)));
+        // The symbol that begins last, with its name to tell it from others that begin there.
+        let mut nearest: Vec<(u64, NameKey)> = vec![(0, NameKey(u64::MAX)); addresses.len()];
+        for symbol in self.layout.symbols().iter() {
+            let (start, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
+            if !is_named(&symbol) || !cover.may_hold_any(start..end) {
+                continue;
+            }
+            let key = NameKey::of(symbol.name()?);
+            let first = addresses.partition_point(|address| *address < start);
+            for (place, &address) in
+                addresses.iter().enumerate().skip(first).take_while(|(_, other)| **other < end)
+            {
+                let is_nearer = (Reverse(start), key) < (Reverse(nearest[place].0), nearest[place].1);
+                let was_open = labels[place].is_none() || nearest[place].1 != NameKey(u64::MAX);
+                if was_open && is_nearer {
+                    room.take(1)?;
+                    labels[place] = self.symbol_label(&symbol, address - start, identities, room)?;
+                    nearest[place] = (start, key);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What a symbol that is not foreign says of an address within it: its name, or its content if it has a number for
+    /// a name, with what its addresses lead to as far as that is told at once. The first `None` is for want of room.
+    fn symbol_label(
+        &self,
+        symbol: &SymbolPlace<'d>,
+        offset: u64,
+        identities: &[Identity],
+        room: &mut Room,
+    ) -> Option<Option<Label<'d>>> {
+        let Some(name) = symbol.name().filter(|_| is_named(symbol)) else { return Some(None) };
+        if !symbol.is_local() || !is_counter(name) {
+            return Some(Some(Label::Named(NameKey::of(name), offset)));
+        }
+        let mut digest = DigestBuilder::new(FOREIGN);
+        digest.number(offset).number(symbol.size());
+        let size = u32::try_from(symbol.size()).unwrap_or(u32::MAX);
+        let Some(body) = self.layout.body_at(symbol.address(), size) else {
+            // It starts as zeros. The number tells nothing.
+            let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            digest.bytes(&name[..name.len() - digits]);
+            return Some(Some(Label::Numbered(digest.finish().to_bytes())));
+        };
+        room.take(body.bytes.len())?;
+        let (fields, references): (Vec<AddressField>, Vec<Reference<'d>>) = match body.is_code {
+            true => {
+                let fields =
+                    if self.layout.is_x86 { x86_address_fields(&self.layout, &body) } else { Vec::new() };
+                let reference = |field: &AddressField| self.reference(field.kind, field.target(&body));
+                let references = fields.iter().map(reference).collect();
+                (fields, references)
+            }
+            false => {
+                let fillings = self.layout.fillings(body);
+                (
+                    word_fields(&fillings),
+                    fillings.iter().map(|(_, filling)| self.filled_with(*filling)).collect(),
+                )
+            }
+        };
+        digest.digest(masked_digest(body.bytes, &fields, body.is_code && !self.layout.is_x86));
+        for reference in references {
+            match reference {
+                Reference::To(label) => label.add_to(identities, &mut digest),
+                Reference::Open(_) | Reference::AsBefore => Label::Nothing.add_to(identities, &mut digest),
+            }
+        }
+        Some(Some(Label::Numbered(digest.finish().to_bytes())))
     }
 
     /// The place that code branches through which does nothing else: the linker's way into shared libraries.
@@ -488,36 +649,31 @@ struct OpenNames<'d> {
 }
 
 impl<'d> OpenNames<'d> {
-    fn of(program: &Program<'d>, found: &Found<'d>, mut room: Room) -> Option<OpenNames<'d>> {
+    /// `None` if symbols lie within each other too often.
+    fn of(program: &Program<'d>, identities: &[Identity], found: &Found<'d>, mut room: Room) -> Option<Self> {
         let addresses = found.open();
-        // There are many symbols and few open addresses: most are ruled out by some of their bits.
-        const BITS: usize = 1 << 16;
-        let mut may_be_open = vec![false; BITS];
-        addresses.iter().for_each(|&address| may_be_open[address as usize % BITS] = true);
-        let mut labels: Vec<Option<Label<'d>>> = vec![None; addresses.len()];
-        for symbol in program.layout.symbols().iter() {
-            let address = symbol.address();
-            if may_be_open[address as usize % BITS]
-                && let Ok(place) = addresses.binary_search(&address)
-                && let Some(label) = open_label(&program.layout, &symbol)
-            {
-                if matches!(label, Label::Numbered(_)) {
-                    room.take(symbol.size() as usize)?;
-                }
-                // Of several names always the same.
-                let is_better = match (&labels[place], &label) {
-                    (None, _) => true,
-                    (Some(Label::Named(known, _)), Label::Named(key, _)) => key < known,
-                    (Some(_), _) => false,
-                };
-                if is_better {
-                    labels[place] = Some(label);
-                }
+        let mut labels = program.begun_at(&addresses, identities, &mut room)?;
+        // Where nothing begins, the loader fills in an address, or code goes on from there.
+        let mut behind: Vec<(u64, usize)> = Vec::new();
+        for (place, label) in labels.iter_mut().enumerate().filter(|(_, label)| label.is_none()) {
+            match program.way_on(addresses[place]) {
+                Some(Reference::To(there)) => *label = Some(there),
+                Some(Reference::Open(address)) => behind.push((address, place)),
+                Some(Reference::AsBefore) | None => {}
             }
         }
-        let labels = labels.into_iter().zip(&addresses);
-        let labels =
-            labels.map(|(label, address)| label.unwrap_or_else(|| program.way_on(*address))).collect();
+        behind.sort_unstable();
+        let led_to: Vec<u64> = behind.iter().map(|(address, _)| *address).collect();
+        let mut there = match led_to.is_empty() {
+            true => Vec::new(),
+            false => program.begun_at(&led_to, identities, &mut room)?,
+        };
+        program.name_within(&led_to, &mut there, identities, &mut room)?;
+        for ((_, place), there) in behind.into_iter().zip(there) {
+            labels[place] = Some(there.unwrap_or(Label::Nothing));
+        }
+        program.name_within(&addresses, &mut labels, identities, &mut room)?;
+        let labels = labels.into_iter().map(|label| label.unwrap_or(Label::Nothing)).collect();
         Some(OpenNames { addresses, labels })
     }
 
@@ -553,6 +709,13 @@ impl Cover {
         cover
     }
 
+    fn may_hold_any(&self, addresses: Range<u64>) -> bool {
+        let first = self.stretch_of(addresses.start);
+        let last = self.stretch_of(addresses.end.saturating_sub(1)).min(self.is_covered.len() - 1);
+        !addresses.is_empty()
+            && self.is_covered.get(first..=last).is_some_and(|within| within.contains(&true))
+    }
+
     fn stretch_of(&self, address: u64) -> usize {
         (address.wrapping_sub(self.low) >> self.stretch) as usize
     }
@@ -563,22 +726,9 @@ impl Cover {
     }
 }
 
-/// What a symbol that is not foreign says of its address.
-fn open_label<'d>(layout: &Layout<'d>, symbol: &SymbolPlace<'d>) -> Option<Label<'d>> {
-    if !matches!(symbol.kind(), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) {
-        return None;
-    }
-    let name = symbol.name()?;
-    if !symbol.is_local() || !is_counter(name) {
-        return Some(Label::Named(NameKey::of(name), 0));
-    }
-    let body = layout.body_at(symbol.address(), u32::try_from(symbol.size()).ok()?)?;
-    let fields = match body.is_code {
-        true if layout.is_x86 => x86_address_fields(layout, &body),
-        true => Vec::new(),
-        false => word_fields(&layout.fillings(body)),
-    };
-    Some(Label::Numbered(masked_digest(body.bytes, &fields, body.is_code && !layout.is_x86).to_bytes()))
+/// Whether a symbol stands for code or data.
+fn is_named(symbol: &SymbolPlace<'_>) -> bool {
+    matches!(symbol.kind(), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC)
 }
 
 /// The digest of some bytes without the addresses in them.

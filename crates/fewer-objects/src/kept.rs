@@ -11,6 +11,7 @@ use crate::effects::Intake;
 use crate::encoding::{Reader, Writer};
 use crate::explanations::{Candidate, Local};
 use crate::file_records::Status;
+use crate::foreign::Foreign;
 use crate::googletest::TestClasses;
 use crate::image::{ImageSummary, ImageSymbol, TableEntry};
 use crate::image_set::ImageSet;
@@ -71,8 +72,10 @@ pub struct KeptImage {
     pub shape: Option<Digest>,
     /// Symbols that no definition of the program explains.
     pub candidates: Vec<Candidate>,
-    /// Of those that nothing explains, if there are any.
-    pub foreign: Option<Digest>,
+    /// Of those that nothing explains.
+    pub foreign: Foreign,
+    /// What these use of the project.
+    pub called: Vec<(NameKey, u32)>,
     /// The nodes of `main`.
     pub mains: Vec<u32>,
     pub compilers: Vec<String>,
@@ -320,7 +323,12 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
         out.number(*is_explained as u32);
         last = symbol.entry.bits();
     }
-    out.digest(image.foreign.unwrap_or_default());
+    out.digest(image.foreign.digest.unwrap_or_default());
+    write_list(out, &image.foreign.calls, |out, key| out.long(key.0));
+    write_list(out, &image.called, |out, (key, node)| {
+        out.long(key.0);
+        out.word(*node);
+    });
     write_list(out, &image.mains, |out, node| out.word(*node));
     write_list(out, &image.compilers, |out, compiler| out.bytes(compiler.as_bytes()));
     image.classes.write(out);
@@ -342,7 +350,12 @@ fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
             let symbol = ImageSymbol { key, size, entry: TableEntry::of_bits(entry) };
             Some(Candidate { symbol, is_explained: input.number()? != 0 })
         })?,
-        foreign: Some(input.digest()?).filter(|digest| *digest != Digest::default()),
+        foreign: Foreign {
+            digest: Some(input.digest()?).filter(|digest| *digest != Digest::default()),
+            calls: input.list(8, |input| Some(NameKey(input.long()?)))?,
+        },
+        called: input
+            .list(12, |input| Some((NameKey(input.long()?), input.word().filter(|&node| node < nodes)?)))?,
         mains: input.list(4, |input| input.word().filter(|&node| node < nodes))?,
         compilers: input.list(4, read_text)?,
         classes: TestClasses::read(input, nodes)?,

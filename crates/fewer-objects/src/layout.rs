@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::address_fields::FieldKind;
 use crate::image::ImageSymbol;
 use crate::relocatable::{
-    Relocation, RelocationFields, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_RELA, SHT_SYMTAB,
-    STT_TLS, SectionPlace, relocations_at, section_places,
+    MOST_OVERLAP, Relocation, RelocationFields, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_RELA,
+    SHT_SYMTAB, STT_TLS, SectionPlace, relocations_at, section_places,
 };
 use crate::summary::NameKey;
 
@@ -228,8 +228,12 @@ impl<'d> Layout<'d> {
         loaded.sort_by_key(|section| std::cmp::Reverse(section.bytes.len()));
         let symbol_table = sections.iter().find(|section| section.kind == SHT_SYMTAB);
         let symbols = symbol_table.and_then(|table| SymbolPlaces::of(bytes, &sections, table));
-        let filled = sections.iter().filter(|section| is_loaded(section) && section.kind == SHT_RELA);
-        let filled = filled.map(|section| {
+        let filled = || sections.iter().filter(|section| is_loaded(section) && section.kind == SHT_RELA);
+        let room = bytes.len().saturating_mul(MOST_OVERLAP);
+        if filled().fold(0, |sum: usize, section| sum.saturating_add(section.range.len())) > room {
+            return None;
+        }
+        let filled = filled().map(|section| {
             let symbols = sections.get(section.link as usize);
             let symbols = symbols.and_then(|table| SymbolPlaces::of(bytes, &sections, table));
             Filled::of(relocations_at(bytes, section.range.clone()), symbols.unwrap_or(SymbolPlaces::NONE))
@@ -264,9 +268,10 @@ impl<'d> Layout<'d> {
         match location {
             Location::At(address) => self.body_at(address, size),
             Location::OfThread(offset) => {
-                let initial = self.loaded.iter().filter(|section| section.flags & SHF_TLS != 0);
-                let first = initial.min_by_key(|section| section.addresses.start)?;
-                first.body(first.addresses.start.checked_add(offset)?, size)
+                let mut initial = self.loaded.iter().filter(|section| section.flags & SHF_TLS != 0);
+                let first = initial.clone().map(|section| section.addresses.start).min()?;
+                let address = first.checked_add(offset)?;
+                initial.find(|section| section.addresses.contains(&address))?.body(address, size)
             }
         }
     }
@@ -294,9 +299,10 @@ impl<'d> Layout<'d> {
             return bytes.get(..size as usize).filter(|bytes| !self.is_fixed || !self.holds_addresses(bytes));
         }
         let text = &bytes[..memchr::memchr(0, bytes)?];
-        let is_printed = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+        let is_printed = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x1b | 0x80..);
         let (start, rest) = text.split_at_checked(SHORTEST_TEXT)?;
-        (start.iter().all(is_printed) && rest.iter().all(is_printed)).then_some(text)
+        let is_text = start.iter().all(is_printed) && rest.iter().all(is_printed);
+        (is_text && std::str::from_utf8(text).is_ok()).then_some(text)
     }
 
     /// Whether these bytes are the constant at an address, in a file that is not fixed.

@@ -7,9 +7,10 @@ use fewer_core::Digest;
 use crate::encoding::{Reader, Writer};
 use crate::googletest::ListedTest;
 use crate::intakes::NamedDigest;
+use crate::summary::NameKey;
 use crate::virtual_tables::VirtualCalls;
 
-const SURROUNDINGS_VERSION: u32 = 4;
+const SURROUNDINGS_VERSION: u32 = 5;
 const LISTING_VERSION: u32 = 1;
 
 /// Kinds of recorded blobs.
@@ -22,6 +23,8 @@ pub struct ImageSurroundings {
     pub image: String,
     /// System libraries and foreign code.
     pub items: Vec<NamedDigest>,
+    /// Names that the project defines in it and its foreign code uses. Sorted.
+    pub calls: Vec<NameKey>,
     /// Set when the file is older than an object it is made of: that object. What runs is then not what the
     /// objects say.
     pub stale: Option<String>,
@@ -50,6 +53,8 @@ impl Surroundings {
             out.bytes(image.stale.as_deref().unwrap_or("").as_bytes());
             out.0.extend_from_slice(&image.content.unwrap_or_default().to_bytes());
             write_items(&mut out, &image.items);
+            out.word(image.calls.len() as u32);
+            image.calls.iter().for_each(|key| out.long(key.0));
         }
         write_items(&mut out, &self.files);
         write_items(&mut out, &self.variables);
@@ -69,12 +74,14 @@ impl Surroundings {
             return None;
         }
         let virtual_calls = VirtualCalls::of_number(input.word()?)?;
-        let images = input.list(28, |input| {
+        let images = input.list(32, |input| {
             let image = read_text(input)?;
             let stale = read_text(input)?;
             let content = Some(input.digest()?).filter(|digest| *digest != Digest::default());
             let items = read_items(input)?;
-            Some(ImageSurroundings { image, items, stale: (!stale.is_empty()).then_some(stale), content })
+            let calls = input.list(8, |input| Some(NameKey(input.long()?)))?;
+            let stale = (!stale.is_empty()).then_some(stale);
+            Some(ImageSurroundings { image, items, calls, stale, content })
         })?;
         let files = read_items(&mut input)?;
         let variables = read_items(&mut input)?;
@@ -147,6 +154,7 @@ mod tests {
             images: vec![ImageSurroundings {
                 image: "t".into(),
                 items: vec![item("a")],
+                calls: vec![NameKey(3), NameKey(7)],
                 stale: Some("x.o".into()),
                 content: Some(Digest(5)),
             }],

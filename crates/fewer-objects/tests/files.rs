@@ -353,6 +353,15 @@ const CALLED_IN_SHARED_LIBRARY: LibraryChange<'_> = LibraryChange {
     change: ("return getpid() >", "return getppid() >"),
 };
 
+const COMPARED_IN_PROJECT: LibraryChange<'_> = LibraryChange {
+    what: "the address of which function of the project is taken",
+    library: &[
+        "int foo(); int bar(); int answer() { int (*volatile p)() = foo; return p() + bar() - bar(); }",
+    ],
+    own: "int foo() { return 1; } int bar() { return 2; } int other() { return bar(); }",
+    change: ("p)() = foo", "p)() = bar"),
+};
+
 const FUNCTION_IN_TABLE: LibraryChange<'_> = LibraryChange {
     what: "which function a variable leads to",
     library: &["int one() { return 1; } int two() { return 2; } int (*chosen)() = one;
@@ -378,6 +387,7 @@ fn every_change_in_a_static_library_elsewhere_counts() {
         CALLED_IN_PROJECT,
         CALLED_IN_SHARED_LIBRARY,
         FUNCTION_IN_TABLE,
+        COMPARED_IN_PROJECT,
         LibraryChange {
             what: "which variable is read",
             library: &["int table[2] = {1, 7}; int answer() { return table[0]; }"],
@@ -409,6 +419,44 @@ fn every_change_in_a_static_library_elsewhere_counts() {
             change: ("mine = 3", "mine = 5"),
         },
         LibraryChange {
+            what: "two functions of equal name and size, each for the other",
+            library: &[
+                "static int helper() { return 3; } int first() { return helper(); }",
+                "int first(); static int helper() { return 5; } int answer() { return helper() * 2 + first(); }",
+            ],
+            own: OTHER,
+            change: ("static int helper() { return ", "static int helper() { return 8 - "),
+        },
+        LibraryChange {
+            what: "which of two variables is read that have numbers for names and start as zeros",
+            library: &["int a __asm__(\"a.0\"), b __asm__(\"b.1\"); static int* both[] = {&a, &b};
+                int answer() { return both[0] ? a : 1; }"],
+            own: OTHER,
+            change: ("? a :", "? b :"),
+        },
+        LibraryChange {
+            what: "a place within a table of the project",
+            library: &["extern int table[4]; int answer() { return table[1]; }"],
+            own: "int table[4] = {1, 2, 3, 4}; int other() { return table[3] - 2; }",
+            change: ("return table[1]", "return table[2]"),
+        },
+        LibraryChange {
+            what: "a text of other letters",
+            library: &[
+                "const char* text() { return \"gr\\xc3\\xb6\\xc3\\x9f\" \"e ok\"; } int answer() { return text()[1]; }",
+            ],
+            own: OTHER,
+            change: ("xb6", "xbc"),
+        },
+        LibraryChange {
+            what: "what an initialiser is given",
+            library: &[
+                "#include <string>\nstd::string greeting = \"hello there\"; int answer() { return greeting[0]; }",
+            ],
+            own: OTHER,
+            change: ("hello", "jello"),
+        },
+        LibraryChange {
             what: "one of two functions of equal name and size",
             library: &[
                 "int seven() { return 7; } static int helper() { return seven(); } int first() { return helper(); }",
@@ -430,6 +478,22 @@ fn every_change_in_a_static_library_elsewhere_counts() {
         cases.iter().for_each(|case| case.check(&Tools::compiler(compiler, &[])));
     }
     TABLE.check(&Tools::compiler("g++", &["-O2"]));
+}
+
+#[test]
+fn what_code_from_elsewhere_calls_of_the_project_counts_for_every_test() {
+    const LIBRARY: &str = "int helper(); int answer() { return helper(); }";
+    for tools in
+        [Tools::compiler("g++", &[]), Tools::compiler("clang++", &[]), Tools::linker(&["-fuse-ld=mold"])]
+    {
+        let directory = build();
+        let state = |own: &str| with_library_from_elsewhere(directory.path(), &tools, &[LIBRARY], own);
+        let before = state("int helper() { return 1; } int unused() { return 5; } int other() { return 2; }");
+        let unused = state("int helper() { return 1; } int unused() { return 6; } int other() { return 2; }");
+        assert_eq!(differing(&before, &unused), names(&[]), "{tools:?}");
+        let helper = state("int helper() { return 3; } int unused() { return 6; } int other() { return 2; }");
+        assert!(differing(&unused, &helper).contains("Numbers.Answer"), "{tools:?}");
+    }
 }
 
 #[test]

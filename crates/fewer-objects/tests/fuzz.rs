@@ -384,3 +384,37 @@ fn what_is_foreign_in_a_program_does_not_depend_on_the_programs_read_before_it()
     }
     assert!(told_apart > 100, "only {told_apart} programs are told from the one they were made of");
 }
+
+#[test]
+fn symbols_and_tables_of_a_program_may_be_anywhere() {
+    const SYMBOL: usize = 24;
+    let program = corpus().program;
+    let sections = section_entries(&program);
+    let of_kind =
+        |kind: usize| sections.iter().copied().find(|at| number(&program, at + 4, 4) == kind).unwrap();
+    let symbols = of_kind(2);
+    let (start, size) = (number(&program, symbols + 0x18, 8), number(&program, symbols + 0x20, 8));
+    for (field, value) in
+        [(8, u64::MAX), (8, u64::MAX - 1), (8, 0), (16, u64::MAX), (16, u64::from(u32::MAX))]
+    {
+        let mut altered = program.clone();
+        for entry in (start..start + size).step_by(SYMBOL) {
+            altered[entry + field..entry + field + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        assert!(foreign(&[("program", &program), ("then", &altered)]).contains_key("then"));
+    }
+    // Very many tables of what the loader fills in, all at the same place.
+    const TABLES: usize = 60_000;
+    let mut header = program[of_kind(4)..][..64].to_vec();
+    let mut altered = program.clone();
+    let table = altered.len();
+    sections.iter().for_each(|at| altered.extend_from_slice(&program[*at..at + 64]));
+    let length = (table + TABLES * 64) / SYMBOL * SYMBOL;
+    header[0x18..0x20].copy_from_slice(&0u64.to_le_bytes());
+    header[0x20..0x28].copy_from_slice(&(length as u64).to_le_bytes());
+    (sections.len()..TABLES).for_each(|_| altered.extend_from_slice(&header));
+    altered[0x28..0x30].copy_from_slice(&(table as u64).to_le_bytes());
+    altered[0x3c..0x3e].copy_from_slice(&(TABLES as u16).to_le_bytes());
+    assert!(foreign(&[("program", &altered)]).contains_key("program"));
+    assert!(peak_memory_kib() < 512 * 1024, "peak memory {} KiB", peak_memory_kib());
+}

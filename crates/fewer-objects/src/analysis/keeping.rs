@@ -8,11 +8,12 @@ use std::sync::Arc;
 use fewer_core::{Digest, Lazy, Rows};
 
 use super::naming::later_names;
-use super::survey::{ForeignPart, TakesIn, items, note_contents, stale_object};
+use super::survey::{ForeignPart, TakesIn, called_names, items, note_contents, stale_object};
 use super::*;
 use crate::dissolved::soluble_objects;
 use crate::explanations::Local;
 use crate::file_records::Status;
+use crate::foreign::Foreign;
 use crate::image::SymbolTable;
 use crate::intakes::InputNodes;
 use crate::kept::{Kept, KeptImage, KeptNodes, KeptObject};
@@ -51,7 +52,7 @@ impl<'t> Analysis<'t> {
         if !renewal.has_same_contests(build_directory, tree) {
             return None;
         }
-        let mut images = survey_again(build_directory, tree, renewal, given);
+        let mut images = survey_again(build_directory, tree, renewal, given)?;
         let takes_in = TakesIn { programs: kept.starts_programs, libraries: kept.loads_libraries };
         note_contents(tree, takes_in, &given.harnesses, &mut images);
         let direct: Vec<ImageSet> = kept.objects.iter().map(|object| object.direct.clone()).collect();
@@ -64,7 +65,10 @@ impl<'t> Analysis<'t> {
         };
         let contents = renewal.contents(&intakes(tree, &surroundings))?;
         let compilers: Vec<Vec<String>> = kept.images.iter().map(|image| image.compilers.clone()).collect();
-        let (made, environments) = environment_nodes(tree, contents.len() as u32, &compilers, &surroundings);
+        let nodes = |image: &KeptImage| image.called.iter().map(|(_, node)| *node).collect();
+        let called: Vec<Vec<u32>> = kept.images.iter().map(nodes).collect();
+        let (made, environments) =
+            environment_nodes(tree, contents.len() as u32, &compilers, &called, &surroundings);
         let graph = graph(tree, renewal, contents, made);
         let notes = notes(tree, &kept.notes, &surroundings);
         let initialisers = kept.initialisers.clone();
@@ -93,7 +97,8 @@ impl<'t> Analysis<'t> {
                 summary: ImageSummary { symbols: Lazy::default(), ..ImageSummary::clone(&image.summary) },
                 shape: tree.image_bytes(index).filter(|_| image.summary.note.is_none()).and_then(shape),
                 candidates: foreign.candidates,
-                foreign: foreign.digest,
+                foreign: foreign.foreign,
+                called: foreign.called,
                 mains: mains(linked, index).collect(),
                 compilers: compilers[index].clone(),
                 classes: classes.unwrap_or_default(),
@@ -241,13 +246,14 @@ fn closures<'s>(summary: &'s ObjectSummary, packs: &'s [Packed]) -> impl Iterato
         .map(|common| packs[common.pack as usize].pack.elements[common.element as usize].closure)
 }
 
-/// What each linked file has around it now. Foreign code is read where the file changed.
+/// What each linked file has around it now. Foreign code is read where the file changed; `None` if it uses other names
+/// than it did.
 fn survey_again(
     build_directory: &Path,
     tree: &BuildTree,
     renewal: &Renewal,
     given: &Given,
-) -> Vec<ImageSurroundings> {
+) -> Option<Vec<ImageSurroundings>> {
     let direct: Vec<ImageSet> = renewal.kept.objects.iter().map(|object| object.direct.clone()).collect();
     let mut finder = LibraryFinder::new(given.library_path.clone());
     let mut reader = ForeignReader::default();
@@ -257,11 +263,17 @@ fn survey_again(
         .zip(kept)
         .enumerate()
         .map(|(index, (image, (kept, is_relinked)))| {
-            let mut read = || reader.read(tree.image_bytes(index)?, &image.summary, &kept.candidates);
-            let foreign = if *is_relinked { read() } else { kept.foreign };
-            let items = items(build_directory, tree, image, foreign, &mut finder);
+            let foreign = match tree.image_bytes(index).filter(|_| *is_relinked) {
+                Some(bytes) => reader.read(bytes, &image.summary, &kept.candidates),
+                None if *is_relinked => Foreign::default(),
+                None => kept.foreign.clone(),
+            };
+            let has_same_calls = foreign.calls == kept.foreign.calls;
+            let items = items(build_directory, tree, image, foreign.digest, &mut finder);
             let stale = stale_object(tree, &direct, index, given.is_linked);
-            ImageSurroundings { image: image.name.clone(), items, stale, content: None }
+            let calls = called_names(&kept.called);
+            let around = ImageSurroundings { image: image.name.clone(), items, calls, stale, content: None };
+            has_same_calls.then_some(around)
         })
         .collect()
 }

@@ -10,7 +10,7 @@ use crate::dissolved::ambiguous_names;
 use crate::effects::Intake;
 use crate::environment::LibraryFinder;
 use crate::explanations::{Candidate, Explanations, Local};
-use crate::foreign::ForeignReader;
+use crate::foreign::{Foreign, ForeignReader};
 use crate::image::{ImageSummary, ImageSymbol};
 use crate::image_set::ImageSet;
 use crate::intakes::NamedDigest;
@@ -80,7 +80,9 @@ pub(super) struct Around<'g> {
 #[derive(Default)]
 pub(super) struct ForeignPart {
     pub candidates: Vec<Candidate>,
-    pub digest: Option<Digest>,
+    pub foreign: Foreign,
+    /// What it uses of the project.
+    pub called: Vec<(NameKey, u32)>,
 }
 
 /// What was found around the linked files.
@@ -111,9 +113,11 @@ pub(super) fn survey(
             let candidate = |symbol| Candidate { symbol, is_explained: false };
             foreign.candidates = others.into_iter().map(candidate).collect();
             explanations.judge(&mut foreign.candidates, index);
-            foreign.digest = reader.read(bytes, &image.summary, &foreign.candidates);
+            foreign.foreign = reader.read(bytes, &image.summary, &foreign.candidates);
+            let nodes = |key: NameKey| linked.defined_in(key, index).map(move |node| (key, node));
+            foreign.called = foreign.foreign.calls.iter().copied().flat_map(nodes).collect();
         }
-        let mut items = items(build_directory, tree, image, foreign.digest, &mut finder);
+        let mut items = items(build_directory, tree, image, foreign.foreign.digest, &mut finder);
         items.extend(toolchain.map(|toolchain| toolchain.identity.clone()));
         if let Some(name) = ambiguous[index].and_then(|key| defined_name(tree, key)) {
             items.push(NamedDigest {
@@ -125,10 +129,18 @@ pub(super) fn survey(
             });
         }
         let stale = stale_object(tree, &members.direct, index, is_linked);
-        (ImageSurroundings { image: image.name.clone(), items, stale, content: None }, foreign)
+        let calls = called_names(&foreign.called);
+        (ImageSurroundings { image: image.name.clone(), items, calls, stale, content: None }, foreign)
     };
     let (images, foreign) = tree.images.iter().enumerate().zip(others).map(survey_image).unzip();
     Surveyed { images, foreign, locals }
+}
+
+/// The names of what is called; they are sorted.
+pub(super) fn called_names(called: &[(NameKey, u32)]) -> Vec<NameKey> {
+    let mut names: Vec<NameKey> = called.iter().map(|(key, _)| *key).collect();
+    names.dedup();
+    names
 }
 
 /// Per linked file its symbols that no object of it defines.
