@@ -3,7 +3,6 @@
 //! same while the program around them moves.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use crate::address_fields::{AddressField, FieldKind, clear, mask_aarch64, x86_ad
 use crate::explanations::Candidate;
 use crate::image::{ImageSummary, ImageSymbol};
 use crate::layout::{Body, Filling, Layout, Location, SymbolPlace};
-use crate::name_map::{NameMap, SizedNameMap};
+use crate::name_map::{KeyedMap, NameMap, SizedNameMap};
 use crate::relocatable::{MOST_OVERLAP, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT};
 use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
@@ -26,7 +25,7 @@ const WHOLE: Domain = Domain::new("image.whole");
 /// build contain the same libraries.
 #[derive(Default)]
 pub struct ForeignReader<'d> {
-    numbers: HashMap<Identity, u32>,
+    numbers: KeyedMap<Identity, u32>,
     /// Per number.
     identities: Vec<Identity>,
     /// Per number what was met so far.
@@ -47,13 +46,13 @@ pub struct Foreign {
 struct Identity {
     key: NameKey,
     size: u32,
-    /// The how many-th it is of this name and size in the symbol table.
-    ordinal: u32,
+    /// Of the content without addresses, where several of the file have this name and size.
+    content: u64,
 }
 
 impl Identity {
     fn add_to(&self, digest: &mut DigestBuilder) {
-        digest.number(self.key.0).number(u64::from(self.size) | u64::from(self.ordinal) << 32);
+        digest.number(self.key.0).number(u64::from(self.size)).number(self.content);
     }
 }
 
@@ -119,7 +118,7 @@ impl<'d> ForeignReader<'d> {
     pub fn read(&mut self, bytes: &'d [u8], image: &ImageSummary, candidates: &[Candidate]) -> Foreign {
         let layout = Layout::of(bytes).filter(|_| !image.is_stripped());
         let room = Room(bytes.len().saturating_mul(MOST_OVERLAP));
-        let program = layout.and_then(|layout| self.program(layout, candidates));
+        let program = layout.and_then(|layout| self.program(layout, candidates, room));
         let read = program.and_then(|program| self.read_symbols(&program, room));
         read.unwrap_or_else(|| Foreign { digest: Some(Digest::of(WHOLE, bytes)), calls: Vec::new() })
     }
@@ -144,18 +143,28 @@ impl<'d> ForeignReader<'d> {
         Some(Foreign { digest, calls: found.names(&names) })
     }
 
-    /// `None` if a symbol has no place in the file.
-    fn program(&mut self, layout: Layout<'d>, candidates: &[Candidate]) -> Option<Program<'d>> {
-        let foreign = candidates.iter().filter(|candidate| !candidate.is_explained);
+    /// `None` if a symbol has no place in the file, or symbols lie within each other too often.
+    fn program(
+        &mut self,
+        layout: Layout<'d>,
+        candidates: &[Candidate],
+        mut room: Room,
+    ) -> Option<Program<'d>> {
+        let foreign = || candidates.iter().filter(|candidate| !candidate.is_explained);
         let mut counts: SizedNameMap<u32> = SizedNameMap::default();
+        for Candidate { symbol, .. } in foreign() {
+            *counts.entry((symbol.key, symbol.size)).or_default() += 1;
+        }
         let placed = |Candidate { symbol, .. }: &Candidate| {
             let ImageSymbol { key, size, .. } = *symbol;
-            let count = counts.entry((key, size)).or_default();
-            let identity = Identity { key, size, ordinal: *count };
-            *count += 1;
-            Some(Placed { number: self.number(identity), key, size, place: layout.place(symbol)? })
+            let place = layout.place(symbol)?;
+            let is_one_of_many = counts.get(&(key, size)).is_some_and(|count| *count > 1);
+            let body = layout.body(place, size).filter(|_| is_one_of_many);
+            room.take(body.map_or(0, |body| body.bytes.len()))?;
+            let content = body.map_or(0, |body| content_key(&layout, body));
+            Some(Placed { number: self.number(Identity { key, size, content }), key, size, place })
         };
-        let symbols = foreign.map(placed).collect::<Option<_>>()?;
+        let symbols = foreign().map(placed).collect::<Option<_>>()?;
         Some(Program::of(layout, symbols, self.shapes.len()))
     }
 
@@ -531,6 +540,9 @@ impl<'d> Program<'d> {
                 addresses.iter().enumerate().skip(first).take_while(|(_, other)| **other == address)
             {
                 let Some(label) = self.symbol_label(&symbol, 0, identities, room)? else { break };
+                if self.layout.is_constant(address) && self.layout.may_be_short_text(address) {
+                    break;
+                }
                 let is_better = match (&labels[place], &label) {
                     (None, _) | (Some(Label::Numbered(_)), Label::Named(..)) => true,
                     (Some(Label::Named(known, _)), Label::Named(key, _)) => key < known,
@@ -552,26 +564,30 @@ impl<'d> Program<'d> {
         identities: &[Identity],
         room: &mut Room,
     ) -> Option<()> {
-        let open = || addresses.iter().zip(labels.iter()).filter(|(_, label)| label.is_none());
-        let cover = Cover::of(&self.layout.addresses, open().map(|(address, _)| (*address, 1)));
-        // The symbol that begins last, with its name to tell it from others that begin there.
-        let mut nearest: Vec<(u64, NameKey)> = vec![(0, NameKey(u64::MAX)); addresses.len()];
+        // Constants are put together from all files: what lies around one tells nothing of it.
+        let is_open = |place: usize| labels[place].is_none() && !self.layout.is_constant(addresses[place]);
+        let places = (0..addresses.len()).filter(|place| is_open(*place));
+        let mut open: Vec<Inside> =
+            places.map(|place| Inside { address: addresses[place], place, nearest: None }).collect();
+        let lines = Cover::of(&self.layout.addresses, open.iter().map(|inside| (inside.address, 1)));
         for symbol in self.layout.symbols().iter() {
             let (start, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
-            if !is_named(&symbol) || !cover.may_hold_any(start..end) {
+            if open.is_empty() || !lines.may_hold_any(start..end) || !is_named(&symbol) {
                 continue;
             }
-            let key = NameKey::of(symbol.name()?);
-            let first = addresses.partition_point(|address| *address < start);
-            for (place, &address) in
-                addresses.iter().enumerate().skip(first).take_while(|(_, other)| **other < end)
+            let first = open.partition_point(|inside| inside.address < start);
+            if open.get(first).is_none_or(|inside| inside.address >= end) {
+                continue;
+            }
+            let Some(name) = symbol.name() else { continue };
+            let this = (Reverse(start), NameKey::of(name));
+            for Inside { address, place, nearest } in
+                open[first..].iter_mut().take_while(|inside| inside.address < end)
             {
-                let is_nearer = (Reverse(start), key) < (Reverse(nearest[place].0), nearest[place].1);
-                let was_open = labels[place].is_none() || nearest[place].1 != NameKey(u64::MAX);
-                if was_open && is_nearer {
+                if nearest.is_none_or(|nearest| this < nearest) {
                     room.take(1)?;
-                    labels[place] = self.symbol_label(&symbol, address - start, identities, room)?;
-                    nearest[place] = (start, key);
+                    labels[*place] = self.symbol_label(&symbol, *address - start, identities, room)?;
+                    *nearest = Some(this);
                 }
             }
         }
@@ -682,7 +698,14 @@ impl<'d> OpenNames<'d> {
     }
 }
 
-/// In which stretches of addresses there are foreign symbols: most other addresses are told from theirs by this.
+/// An address with the symbol around it that begins last; of several that begin there the first by name.
+struct Inside {
+    address: u64,
+    place: usize,
+    nearest: Option<(Reverse<u64>, NameKey)>,
+}
+
+/// In which stretches of addresses there is something: most other addresses are told from theirs by this.
 struct Cover {
     low: u64,
     /// A stretch has this power of two of addresses.
@@ -691,14 +714,15 @@ struct Cover {
 }
 
 impl Cover {
-    fn of(addresses: &Range<u64>, symbols: impl Iterator<Item = (u64, u32)>) -> Cover {
+    /// Of things with their sizes.
+    fn of(addresses: &Range<u64>, things: impl Iterator<Item = (u64, u32)>) -> Cover {
         const MOST_STRETCHES: u64 = 1 << 16;
         const LEAST: u32 = 6;
         let span = addresses.end - addresses.start;
         let stretch = (u64::BITS - (span / MOST_STRETCHES).leading_zeros()).max(LEAST);
         let is_covered = vec![false; (span >> stretch) as usize + 1];
         let mut cover = Cover { low: addresses.start, stretch, is_covered };
-        for (start, size) in symbols {
+        for (start, size) in things {
             let end = start.saturating_add(u64::from(size.max(1)));
             let within = start.max(addresses.start)..end.min(addresses.end);
             if !within.is_empty() {
@@ -709,11 +733,14 @@ impl Cover {
         cover
     }
 
+    #[inline]
     fn may_hold_any(&self, addresses: Range<u64>) -> bool {
-        let first = self.stretch_of(addresses.start);
-        let last = self.stretch_of(addresses.end.saturating_sub(1)).min(self.is_covered.len() - 1);
-        !addresses.is_empty()
-            && self.is_covered.get(first..=last).is_some_and(|within| within.contains(&true))
+        if addresses.is_empty() || addresses.end <= self.low {
+            return false;
+        }
+        let first = self.stretch_of(addresses.start.max(self.low));
+        let count = self.stretch_of(addresses.end - 1) - first + 1;
+        self.is_covered.iter().skip(first).take(count).any(|is_covered| *is_covered)
     }
 
     fn stretch_of(&self, address: u64) -> usize {
@@ -724,6 +751,16 @@ impl Cover {
     fn may_hold(&self, address: u64) -> bool {
         self.is_covered.get(self.stretch_of(address)).is_none_or(|is_covered| *is_covered)
     }
+}
+
+/// What tells symbols of equal name and size apart, if they have bytes.
+fn content_key<'d>(layout: &Layout<'d>, body: Body<'d>) -> u64 {
+    let fields = match body.is_code {
+        true if layout.is_x86 => x86_address_fields(layout, &body),
+        true => Vec::new(),
+        false => word_fields(&layout.fillings(body)),
+    };
+    masked_digest(body.bytes, &fields, body.is_code && !layout.is_x86).0 as u64
 }
 
 /// Whether a symbol stands for code or data.

@@ -13,6 +13,8 @@ use crate::summary::NameKey;
 
 const SHF_TLS: u64 = 0x400;
 const SHT_RELR: u32 = 19;
+const R_X86_64_COPY: u32 = 5;
+const R_AARCH64_COPY: u32 = 1024;
 const R_X86_64_RELATIVE: u32 = 8;
 const R_X86_64_IRELATIVE: u32 = 37;
 const R_AARCH64_RELATIVE: u32 = 1027;
@@ -89,6 +91,7 @@ pub struct SymbolPlace<'d> {
 }
 
 const SYMBOL: usize = 24;
+const SHORTEST_TEXT: usize = 4;
 
 impl<'d> SymbolPlaces<'d> {
     const NONE: SymbolPlaces<'static> = SymbolPlaces { entries: b"", names: b"" };
@@ -190,7 +193,10 @@ impl<'d> Filled<'d> {
         let first = self.others.partition_point(|(address, _)| *address < addresses.start);
         let among_others = self.others[first..].iter().take_while(move |(address, _)| *address < end);
         let table = self.table;
-        among_sorted.chain(among_others.map(move |(_, place)| &table[*place as usize]))
+        // What is copied from a shared library is no address.
+        let is_address =
+            |relocation: &&Relocation| !matches!(relocation.kind(), R_X86_64_COPY | R_AARCH64_COPY);
+        among_sorted.chain(among_others.map(move |(_, place)| &table[*place as usize])).filter(is_address)
     }
 
     fn filling(&self, relocation: &Relocation) -> Filling {
@@ -292,7 +298,6 @@ impl<'d> Layout<'d> {
     /// The bytes of a constant: as many as are read, or a text that begins there. A table of branches is no text: its
     /// entries are distances, whose last bytes are not printed.
     pub fn constant(&self, address: u64, kind: FieldKind) -> Option<&'d [u8]> {
-        const SHORTEST_TEXT: usize = 4;
         let section = self.section_at(address).filter(|section| section.is_constant())?;
         let bytes = section.bytes.get((address - section.addresses.start) as usize..)?;
         if let FieldKind::Access(size) = kind {
@@ -317,6 +322,18 @@ impl<'d> Layout<'d> {
             FieldKind::Address => rest.first() == Some(&0),
             FieldKind::Branch => false,
         }
+    }
+
+    /// Whether a text of few letters, or of none, may begin at an address. Linkers put these anywhere, also within what has
+    /// a name.
+    pub fn may_be_short_text(&self, address: u64) -> bool {
+        let is_printed = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+        self.rest_at(address).iter().take(SHORTEST_TEXT).find(|byte| !is_printed(byte)) == Some(&0)
+    }
+
+    fn rest_at(&self, address: u64) -> &'d [u8] {
+        let rest = |section: &Loaded<'d>| section.bytes.get((address - section.addresses.start) as usize..);
+        self.section_at(address).and_then(rest).unwrap_or(b"")
     }
 
     fn holds_addresses(&self, bytes: &[u8]) -> bool {

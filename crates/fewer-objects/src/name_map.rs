@@ -34,6 +34,8 @@ impl Hasher for AlreadyHashed {
 }
 
 type Build = BuildHasherDefault<AlreadyHashed>;
+/// By something that begins with such a key.
+pub type KeyedMap<K, V> = HashMap<K, V, Build>;
 pub type NameMap<V> = HashMap<NameKey, V, Build>;
 pub type NameSet = HashSet<NameKey, Build>;
 pub type SizedNameMap<V> = HashMap<(NameKey, u32), V, Build>;
