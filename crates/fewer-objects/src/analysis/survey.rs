@@ -115,7 +115,9 @@ pub(super) fn survey(
             explanations.judge(&mut foreign.candidates, index);
             foreign.foreign = reader.read(bytes, &image.summary, &foreign.candidates);
             let nodes = |key: NameKey| linked.defined_in(key, index).map(move |node| (key, node));
-            foreign.called = foreign.foreign.calls.iter().copied().flat_map(nodes).collect();
+            // Where tests begin at `main` too, it is a root of theirs; a harness has all tests behind it.
+            let calls = foreign.foreign.calls.iter().copied().filter(|key| *key != NameKey::of(b"main"));
+            foreign.called = calls.flat_map(nodes).collect();
         }
         let mut items = items(build_directory, tree, image, foreign.foreign.digest, &mut finder);
         items.extend(toolchain.map(|toolchain| toolchain.identity.clone()));
