@@ -324,7 +324,7 @@ fn code_shape<'d>(known: &mut Vec<Shape<'d>>, layout: &Layout<'d>, body: &Body<'
     };
     let place = if layout.is_fixed { None } else { known.iter().take(MOST_COMPARED).position(is_like) };
     place.unwrap_or_else(|| {
-        let fields = if layout.is_x86 { x86_address_fields(layout, body) } else { Vec::new() };
+        let fields = code_fields(layout, body);
         known.push(Shape::new(body.bytes, true, fields));
         known.len() - 1
     })
@@ -339,6 +339,11 @@ fn data_shape<'d>(known: &mut Vec<Shape<'d>>, data: &'d [u8], fillings: &[(usize
         known.push(Shape::new(data, false, fields));
         known.len() - 1
     })
+}
+
+/// Where code holds addresses, as far as these are replaced.
+fn code_fields(layout: &Layout<'_>, code: &Body<'_>) -> Vec<AddressField> {
+    if layout.is_x86 { x86_address_fields(layout, code) } else { Vec::new() }
 }
 
 /// Where data hold addresses.
@@ -619,8 +624,7 @@ impl<'d> Program<'d> {
         room.take(body.bytes.len())?;
         let (fields, references): (Vec<AddressField>, Vec<Reference<'d>>) = match body.is_code {
             true => {
-                let fields =
-                    if self.layout.is_x86 { x86_address_fields(&self.layout, &body) } else { Vec::new() };
+                let fields = code_fields(&self.layout, &body);
                 let reference = |field: &AddressField| self.reference(field.kind, field.target(&body));
                 let references = fields.iter().map(reference).collect();
                 (fields, references)
@@ -756,8 +760,7 @@ impl Cover {
 /// What tells symbols of equal name and size apart, if they have bytes.
 fn content_key<'d>(layout: &Layout<'d>, body: Body<'d>) -> u64 {
     let fields = match body.is_code {
-        true if layout.is_x86 => x86_address_fields(layout, &body),
-        true => Vec::new(),
+        true => code_fields(layout, &body),
         false => word_fields(&layout.fillings(body)),
     };
     masked_digest(body.bytes, &fields, body.is_code && !layout.is_x86).0 as u64

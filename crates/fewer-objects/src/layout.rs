@@ -60,6 +60,11 @@ pub enum Location {
 }
 
 impl<'d> Loaded<'d> {
+    /// The bytes from an address on, which is at or behind its own.
+    fn from(&self, address: u64) -> &'d [u8] {
+        self.bytes.get((address - self.addresses.start) as usize..).unwrap_or(b"")
+    }
+
     /// Of an address at or behind its own.
     fn body(&self, address: u64, size: u32) -> Option<Body<'d>> {
         let start = usize::try_from(address - self.addresses.start).ok()?;
@@ -299,7 +304,7 @@ impl<'d> Layout<'d> {
     /// entries are distances, whose last bytes are not printed.
     pub fn constant(&self, address: u64, kind: FieldKind) -> Option<&'d [u8]> {
         let section = self.section_at(address).filter(|section| section.is_constant())?;
-        let bytes = section.bytes.get((address - section.addresses.start) as usize..)?;
+        let bytes = section.from(address);
         if let FieldKind::Access(size) = kind {
             return bytes.get(..size as usize).filter(|bytes| !self.is_fixed || !self.holds_addresses(bytes));
         }
@@ -315,8 +320,7 @@ impl<'d> Layout<'d> {
         let Some(section) = self.section_at(address).filter(|section| section.is_constant()) else {
             return false;
         };
-        let rest = section.bytes.get((address - section.addresses.start) as usize..).unwrap_or(b"");
-        let Some(rest) = rest.strip_prefix(constant) else { return false };
+        let Some(rest) = section.from(address).strip_prefix(constant) else { return false };
         match kind {
             FieldKind::Access(size) => size as usize == constant.len() && !self.is_fixed,
             FieldKind::Address => rest.first() == Some(&0),
@@ -328,12 +332,8 @@ impl<'d> Layout<'d> {
     /// a name.
     pub fn may_be_short_text(&self, address: u64) -> bool {
         let is_printed = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
-        self.rest_at(address).iter().take(SHORTEST_TEXT).find(|byte| !is_printed(byte)) == Some(&0)
-    }
-
-    fn rest_at(&self, address: u64) -> &'d [u8] {
-        let rest = |section: &Loaded<'d>| section.bytes.get((address - section.addresses.start) as usize..);
-        self.section_at(address).and_then(rest).unwrap_or(b"")
+        let start = self.section_at(address).map_or(&b""[..], |section| section.from(address));
+        start.iter().take(SHORTEST_TEXT).find(|byte| !is_printed(byte)) == Some(&0)
     }
 
     fn holds_addresses(&self, bytes: &[u8]) -> bool {
