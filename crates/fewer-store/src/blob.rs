@@ -16,7 +16,7 @@ use crate::store::Store;
 /// used it records a state with it, or does not.
 pub(crate) const UNREFERENCED_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// How exactly it is known when a blob was last used: it is not written at every use.
-const USE_PRECISION: Duration = Duration::from_secs(12 * 3600);
+pub(crate) const USE_PRECISION: Duration = Duration::from_secs(12 * 3600);
 /// Content of this size is written into room made for it: as a parameter it would be copied twice on its way.
 const LARGE: usize = 1 << 20;
 

@@ -31,21 +31,23 @@ pub(crate) fn ensure_directory(directory: &Path) -> Result<(), StoreErrorKind> {
     Ok(())
 }
 
-/// Makes the store file where there is none. Of two processes one makes it, and the other waits for it.
-pub(crate) fn ensure_file(path: &Path) -> Result<(), StoreErrorKind> {
+/// Makes the store file where there is none, and tells whether it did. Of two processes one makes it, and the other
+/// waits for it.
+pub(crate) fn ensure_file(path: &Path) -> Result<bool, StoreErrorKind> {
     if path.symlink_metadata().is_ok() {
-        return Ok(());
+        return Ok(false);
     }
     let lock = File::create(path.with_extension("lock")).map_err(StoreErrorKind::from_io)?;
     lock.lock().map_err(StoreErrorKind::from_io)?;
     if path.symlink_metadata().is_ok() {
-        return Ok(());
+        return Ok(false);
     }
-    set_aside_log(path).map_err(StoreErrorKind::from_io)?;
+    set_aside_logs(path).map_err(StoreErrorKind::from_io)?;
     let new = path.with_extension("new");
     remove_leftovers(&new).map_err(StoreErrorKind::from_io)?;
     write_empty_store(&new)?;
-    publish(&new, path).map_err(StoreErrorKind::from_io)
+    publish(&new, path).map_err(StoreErrorKind::from_io)?;
+    Ok(true)
 }
 
 /// Whether the file deserves a check of its structure; an error where it is certainly no store of ours. Reads
@@ -58,7 +60,8 @@ pub(crate) fn inspect(path: &Path) -> Result<bool, StoreErrorKind> {
         if length >= header.bytes {
             return Ok(false);
         }
-        if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0) {
+        let is_there = |log: PathBuf| fs::metadata(log).is_ok_and(|log| log.len() > 0);
+        if is_there(log_of(path)) || is_there(beside(path, UNDO)) {
             return Ok(true);
         }
         thread::sleep(Duration::from_millis(20));
@@ -67,6 +70,9 @@ pub(crate) fn inspect(path: &Path) -> Result<bool, StoreErrorKind> {
     let bytes = Header::read(path)?.bytes;
     Err(StoreErrorKind::Damaged { detail: format!("it was cut short ({length} of {bytes} bytes)") })
 }
+
+/// What is to be undone if a process is killed that writes to a store without a log.
+const UNDO: &str = "-journal";
 
 /// The write-ahead log beside a database.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
@@ -110,24 +116,25 @@ impl Header {
 }
 
 /// A log without its database belongs to one that was moved away; SQLite would write it into the new one.
-fn set_aside_log(path: &Path) -> io::Result<()> {
-    let log = log_of(path);
-    if log.symlink_metadata().is_ok() {
-        fs::rename(&log, beside(path, "-wal.orphan"))?;
+fn set_aside_logs(path: &Path) -> io::Result<()> {
+    for log in [log_of(path), beside(path, UNDO)] {
+        if log.symlink_metadata().is_ok() {
+            fs::rename(&log, beside(&log, ".orphan"))?;
+        }
     }
     remove_if_there(&beside(path, "-shm"))
 }
 
 /// What a killed creator left.
 fn remove_leftovers(new: &Path) -> io::Result<()> {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
+    for suffix in ["", UNDO, "-wal", "-shm"] {
         remove_if_there(&beside(new, suffix))?;
     }
     Ok(())
 }
 
-/// The log comes last: up to then a failed write is reported, while a failed copy of the log at the end is not. Nothing
-/// waits for the disk: the file is brought there as a whole before it gets its name.
+/// Without a log: whoever makes a store fills it first. Nothing waits for the disk: the file is brought there as a whole
+/// before it gets its name.
 fn write_empty_store(new: &Path) -> Result<(), StoreErrorKind> {
     let connection = Connection::open(new)?;
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
@@ -135,7 +142,6 @@ fn write_empty_store(new: &Path) -> Result<(), StoreErrorKind> {
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     schema::migrate(&connection)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.close().map_err(|(_, error)| error.into())
 }
 

@@ -58,8 +58,8 @@ impl Store {
     ///
     /// Of the outcomes these stay: per test and fingerprint of a kept state the newest pass, the newest failure
     /// and the newest other one; the same for the fingerprint of each test's newest outcome, and for those of a
-    /// run that is under way; the newest failure of each test. Blobs that no state refers to stay for a day
-    /// after their last use.
+    /// run that is under way; the newest failure of each test. Blobs that no state refers to, and what is kept beside the
+    /// database, stay for a day after their last use.
     pub fn gc(&self, options: &GcOptions) -> Result<GcReport, StoreError> {
         let bytes_before = self.size();
         // With them a table could not be emptied at once; what refers to a dropped row is dropped here.
@@ -67,6 +67,7 @@ impl Store {
         let dropped = self.write(|connection| drop_all(connection, options));
         self.enforce_references(true)?;
         let mut report = dropped?;
+        report.blobs += self.drop_kept()?;
         self.give_back().map_err(|kind| self.failed(kind))?;
         report.bytes_before = bytes_before;
         report.bytes_after = self.size();

@@ -1,5 +1,5 @@
 //! The embedded database of fewer, `.fewer/store.sqlite`: recorded states, runs and outcomes, and cached content
-//! by digest (summaries, listings).
+//! by digest (summaries, listings). Beside it, in `.fewer/kept`, what only saves work.
 //!
 //! Owns the schema, its migrations, durability and what may be dropped. It decides nothing: `fewer-core` plans
 //! over the records given here, and the command says what is stored and when.
@@ -35,6 +35,7 @@ mod column;
 mod creation;
 mod error;
 mod gc;
+mod kept;
 mod record;
 mod run;
 mod schema;

@@ -3,8 +3,10 @@
 //!
 //! Durability: write-ahead log with `synchronous=FULL`, so that whatever a method has returned from is on the
 //! disk, also after a power cut. (`NORMAL` would keep the file consistent, but lose the newest outcomes. It does for what
-//! can be made again.)
+//! can be made again.) A new store gets its log with the first thing of that kind: what an analysis fills it with before is
+//! large, and would be written twice.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,6 +33,15 @@ const STATEMENTS: usize = 48;
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    log: Cell<Log>,
+}
+
+/// Whether what is written goes through the write-ahead log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Log {
+    Used,
+    /// The store is new, and has none yet.
+    NotYet,
 }
 
 impl Store {
@@ -42,20 +53,23 @@ impl Store {
         let failed = |kind| StoreError { path: path.clone(), kind };
         creation::ensure_directory(directory)
             .map_err(|kind| StoreError { path: directory.to_path_buf(), kind })?;
-        creation::ensure_file(&path).map_err(failed)?;
+        let log = match creation::ensure_file(&path).map_err(failed)? {
+            true => Log::NotYet,
+            false => Log::Used,
+        };
         let doubtful = creation::inspect(&path).map_err(failed)?;
-        let connection = connect(&path).map_err(failed)?;
+        let connection = connect(&path, log).map_err(failed)?;
         if doubtful {
             quick_check(&connection).map_err(failed)?;
         }
         schema::migrate(&connection).map_err(failed)?;
-        Ok(Store { connection, path })
+        Ok(Store { connection, path, log: Cell::new(log) })
     }
 
     /// Another connection to the same file, which was looked at when it was opened.
     pub fn beside(&self) -> Result<Store, StoreError> {
-        let connection = connect(&self.path).map_err(|kind| self.failed(kind))?;
-        Ok(Store { connection, path: self.path.clone() })
+        let connection = connect(&self.path, self.log.get()).map_err(|kind| self.failed(kind))?;
+        Ok(Store { connection, path: self.path.clone(), log: self.log.clone() })
     }
 
     /// The database file.
@@ -63,10 +77,10 @@ impl Store {
         &self.path
     }
 
-    /// Bytes on the disk, the write-ahead log included.
+    /// Bytes on the disk, with the write-ahead log and what is kept beside it.
     pub(crate) fn size(&self) -> u64 {
         let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-        length(&self.path) + length(&creation::log_of(&self.path))
+        length(&self.path) + length(&creation::log_of(&self.path)) + self.kept_bytes()
     }
 
     /// Reads one consistent state of the store, whatever is written meanwhile.
@@ -80,6 +94,17 @@ impl Store {
     /// Writes all or nothing; on the disk when it returns. The lock is taken at the start, so that what is read
     /// in it still holds when it is written.
     pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
+    ) -> Result<T, StoreError> {
+        if self.log.get() == Log::NotYet {
+            use_log(&self.connection).map_err(|kind| self.failed(kind))?;
+            self.log.set(Log::Used);
+        }
+        self.change(work)
+    }
+
+    fn change<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreErrorKind>,
     ) -> Result<T, StoreError> {
@@ -98,7 +123,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let wait = |mode| self.connection.pragma_update(None, "synchronous", mode);
         wait("NORMAL").map_err(|error| self.failed(error.into()))?;
-        let written = self.write(work);
+        let written = self.change(work);
         wait("FULL").map_err(|error| self.failed(error.into()))?;
         written
     }
@@ -128,7 +153,7 @@ impl Store {
 }
 
 /// A connection to an existing file, with the settings that do not stay in the file.
-pub(crate) fn connect(path: &Path) -> Result<Connection, StoreErrorKind> {
+fn connect(path: &Path, log: Log) -> Result<Connection, StoreErrorKind> {
     let connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -139,12 +164,20 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreErrorKind> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    if log == Log::Used {
+        use_log(&connection)?;
+    }
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+    Ok(connection)
+}
+
+/// Gives the file a write-ahead log if it has none.
+fn use_log(connection: &Connection) -> Result<(), StoreErrorKind> {
     let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "WAL")?;
     }
-    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
-    Ok(connection)
+    Ok(())
 }
 
 fn quick_check(connection: &Connection) -> Result<(), StoreErrorKind> {

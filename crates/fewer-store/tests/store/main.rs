@@ -3,6 +3,7 @@
 
 mod blobs;
 mod gc;
+mod kept;
 mod opening;
 mod outcomes;
 mod processes;

@@ -40,7 +40,7 @@ fn a_new_store_is_ignored_by_git_and_the_users_choice_is_kept() {
 #[test]
 fn the_file_says_what_it_is() {
     let project = Project::new();
-    project.store();
+    project.store().record_state(&state("c1", &[])).unwrap();
     let database = project.database();
     let pragma = |name: &str| -> Value {
         database.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap()
@@ -50,6 +50,84 @@ fn the_file_says_what_it_is() {
     assert_eq!(pragma("journal_mode"), Value::from("wal".to_string()));
     assert_eq!(pragma("page_size"), Value::from(16_384));
     assert_eq!(pragma("auto_vacuum"), Value::from(2));
+}
+
+/// How the database is written.
+fn journal_mode(project: &Project) -> String {
+    project.database().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_new_store_is_filled_without_a_log_and_gets_one_with_the_first_record() {
+    let project = Project::new();
+    let store = project.store();
+    let beside = store.beside().unwrap();
+    let summaries: Vec<_> = (0..40_u128).map(|key| (Digest(key), vec![key as u8; 200_000])).collect();
+    beside.replace_blobs("summary", &summaries).unwrap();
+    assert!(!project.directory().join("store.sqlite-wal").exists());
+    assert_eq!(journal_mode(&project), "delete");
+    ran(&store, "c1", &[("A", 1, Verdict::Passed)]);
+    assert!(project.directory().join("store.sqlite-wal").exists());
+    beside.replace_blobs("summary", &[(Digest(99), b"behind the log".into())]).unwrap();
+    assert_eq!(store.blobs("summary", &[Digest(7), Digest(99)]).unwrap()[&Digest(7)], vec![7; 200_000]);
+    drop((store, beside));
+    assert_eq!(journal_mode(&project), "wal");
+    project.assert_sound();
+}
+
+#[test]
+fn a_store_that_was_only_filled_gets_its_log_when_it_is_opened_again() {
+    let project = Project::new();
+    let first = project.store();
+    first.replace_blobs("summary", &[(Digest(1), b"one".into())]).unwrap();
+    let second = project.store();
+    assert_eq!(journal_mode(&project), "wal");
+    first.replace_blobs("summary", &[(Digest(2), b"two".into())]).unwrap();
+    ran(&first, "c1", &[("A", 1, Verdict::Passed)]);
+    assert_eq!(second.blobs("summary", &[Digest(1), Digest(2)]).unwrap().len(), 2);
+    assert_eq!(second.status().unwrap().outcomes, 1);
+    project.assert_sound();
+}
+
+/// The files as a kill would leave them in the middle of filling a new store: what was written is to be undone.
+fn killed_while_filling() -> Project {
+    let project = Project::new();
+    let first = project.store();
+    first.replace_blobs("summary", &[(Digest(1), vec![1; 100_000])]).unwrap();
+    let copy = Project::new();
+    fs::create_dir_all(copy.directory()).unwrap();
+    let database = project.database();
+    // With few pages in memory they are written to the file before the transaction ends.
+    database.execute_batch("PRAGMA cache_size = 4; BEGIN IMMEDIATE").unwrap();
+    for key in 0..50_u8 {
+        let sql =
+            "INSERT INTO blob (kind, key, stored_at, content) VALUES ('summary', ?, 0, zeroblob(60000))";
+        database.execute(sql, [vec![key; 16]]).unwrap();
+    }
+    for name in ["store.sqlite", "store.sqlite-journal"] {
+        fs::copy(project.directory().join(name), copy.directory().join(name)).unwrap();
+    }
+    copy
+}
+
+#[test]
+fn a_store_whose_first_filling_was_cut_off_holds_what_was_there_before() {
+    let project = killed_while_filling();
+    assert!(fs::metadata(project.file()).unwrap().len() > 1_000_000, "something is to be undone");
+    let store = project.store();
+    assert_eq!(store.blobs("summary", &[Digest(1)]).unwrap()[&Digest(1)], vec![1; 100_000]);
+    let blobs: i64 = project.database().query_row("SELECT count(*) FROM blob", [], |row| row.get(0)).unwrap();
+    assert_eq!(blobs, 1);
+    project.assert_sound();
+}
+
+#[test]
+fn what_is_to_be_undone_in_a_database_that_was_moved_away_is_not_undone_in_the_new_one() {
+    let project = killed_while_filling();
+    fs::remove_file(project.file()).unwrap();
+    ran(&project.store(), "c1", &[("A", 1, Verdict::Passed)]);
+    project.assert_sound();
+    assert!(project.directory().join("store.sqlite-journal.orphan").exists(), "it is kept for its owner");
 }
 
 #[test]
