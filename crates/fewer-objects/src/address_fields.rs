@@ -42,7 +42,19 @@ impl AddressField {
     }
 
     /// The address that the field of some code holds.
+    #[inline]
     pub fn target(&self, code: &Body<'_>) -> u64 {
+        // Nearly all are of four bytes, and relative.
+        match (self.length, self.from, code.bytes.get(self.start as usize..).and_then(<[u8]>::first_chunk)) {
+            (4, Some(end), Some(word)) => {
+                let distance = i64::from(i32::from_le_bytes(*word));
+                code.address.wrapping_add(u64::from(end)).wrapping_add_signed(distance)
+            }
+            _ => self.unusual_target(code),
+        }
+    }
+
+    fn unusual_target(&self, code: &Body<'_>) -> u64 {
         let value = value_at(code.bytes, self.place());
         let Some(end) = self.from else { return value };
         let distance = match self.length {
@@ -145,12 +157,6 @@ pub fn mask_aarch64(code: &mut [u8]) {
 
 /// The number that some bytes are, if they are there.
 fn value_at(code: &[u8], place: Range<usize>) -> u64 {
-    // Nearly all are of four bytes.
-    if place.len() == 4
-        && let Some(word) = code.get(place.start..).and_then(<[u8]>::first_chunk::<4>)
-    {
-        return u64::from(u32::from_le_bytes(*word));
-    }
     let mut value = [0u8; 8];
     if let Some(bytes) = code.get(place) {
         value[..bytes.len()].copy_from_slice(bytes);

@@ -3,7 +3,6 @@
 //! same while the program around them moves.
 
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, DigestSum, Domain};
@@ -30,6 +29,15 @@ pub struct ForeignReader<'d> {
     identities: Vec<Identity>,
     /// Per number what was met so far.
     shapes: Vec<Vec<Shape<'d>>>,
+    /// The symbols of the last program.
+    listed: Vec<Listed>,
+}
+
+/// A symbol by name and size.
+struct Listed {
+    name: (NameKey, u32),
+    /// `None` if the file has several of these, which only their content tells apart.
+    number: Option<u32>,
 }
 
 /// What a linked file contains that no object explains.
@@ -60,6 +68,8 @@ impl Identity {
 struct Shape<'d> {
     bytes: &'d [u8],
     is_code: bool,
+    /// Whether it is code whose addresses all count from where they are.
+    is_relative_code: bool,
     fields: Vec<AddressField>,
     /// Zero where there are addresses.
     mask: Vec<u8>,
@@ -109,6 +119,9 @@ impl Room {
     }
 }
 
+/// How many addresses a function holds, more or less.
+const USUAL_ADDRESSES: usize = 12;
+
 /// Of shapes and variants of one symbol so many are compared with. There are more only if every program has another.
 const MOST_COMPARED: usize = 8;
 
@@ -129,7 +142,7 @@ impl<'d> ForeignReader<'d> {
         let (found, names) = self.found(program, &parts, room)?;
         let mut digest = DigestBuilder::new(FOREIGN);
         let mut all = DigestSum::default();
-        for (part, references) in parts.iter().zip(&found.references) {
+        for (part, references) in parts.list.iter().zip(&found.references) {
             let shape = &mut self.shapes[part.symbol.number as usize][part.shape];
             let shown = match references {
                 None => shape.variants[0].digest,
@@ -139,7 +152,7 @@ impl<'d> ForeignReader<'d> {
             digest.digest(shown);
             all.add(digest.finish());
         }
-        let digest = (!parts.is_empty()).then(|| digest.sum(&all).finish());
+        let digest = (!parts.list.is_empty()).then(|| digest.sum(&all).finish());
         Some(Foreign { digest, calls: found.names(&names) })
     }
 
@@ -150,26 +163,46 @@ impl<'d> ForeignReader<'d> {
         candidates: &[Candidate],
         mut room: Room,
     ) -> Option<Program<'d>> {
-        let foreign = || candidates.iter().filter(|candidate| !candidate.is_explained);
-        let mut counts: SizedNameMap<u32> = SizedNameMap::default();
-        for Candidate { symbol, .. } in foreign() {
-            *counts.entry((symbol.key, symbol.size)).or_default() += 1;
-        }
-        let placed = |Candidate { symbol, .. }: &Candidate| {
+        let foreign: Vec<ImageSymbol> =
+            candidates.iter().filter(|candidate| !candidate.is_explained).map(|found| found.symbol).collect();
+        self.note_listed(&foreign);
+        let placed = |(place, symbol): (usize, &ImageSymbol)| {
             let ImageSymbol { key, size, .. } = *symbol;
-            let place = layout.place(symbol)?;
-            let is_one_of_many = counts.get(&(key, size)).is_some_and(|count| *count > 1);
-            let body = layout.body(place, size).filter(|_| is_one_of_many);
-            room.take(body.map_or(0, |body| body.bytes.len()))?;
-            let content = body.map_or(0, |body| content_key(&layout, body));
-            Some(Placed { number: self.number(Identity { key, size, content }), key, size, place })
+            let location = layout.place(symbol)?;
+            let number = match self.listed[place].number {
+                Some(number) => number,
+                None => {
+                    let body = layout.body(location, size);
+                    room.take(body.map_or(0, |body| body.bytes.len()))?;
+                    let content = body.map_or(0, |body| content_key(&layout, body));
+                    self.number(Identity { key, size, content })
+                }
+            };
+            Some(Placed { number, key, size, place: location })
         };
-        let symbols = foreign().map(placed).collect::<Option<_>>()?;
+        let symbols = foreign.iter().enumerate().map(placed).collect::<Option<_>>()?;
         Some(Program::of(layout, symbols, self.shapes.len()))
     }
 
+    /// Numbers symbols as far as their names and sizes tell them apart. Most programs have the same in the same order.
+    fn note_listed(&mut self, symbols: &[ImageSymbol]) {
+        let name = |symbol: &ImageSymbol| (symbol.key, symbol.size);
+        if self.listed.iter().map(|listed| listed.name).eq(symbols.iter().map(name)) {
+            return;
+        }
+        let mut counts: SizedNameMap<u32> = SizedNameMap::default();
+        counts.reserve(symbols.len());
+        symbols.iter().for_each(|symbol| *counts.entry(name(symbol)).or_default() += 1);
+        let listed = |symbol: &ImageSymbol| {
+            let identity = Identity { key: symbol.key, size: symbol.size, content: 0 };
+            let number = (counts[&name(symbol)] == 1).then(|| self.number(identity));
+            Listed { name: name(symbol), number }
+        };
+        self.listed = symbols.iter().map(listed).collect();
+    }
+
     fn number(&mut self, identity: Identity) -> u32 {
-        let ForeignReader { numbers, identities, shapes } = self;
+        let ForeignReader { numbers, identities, shapes, .. } = self;
         *numbers.entry(identity).or_insert_with(|| {
             identities.push(identity);
             shapes.push(Vec::new());
@@ -178,8 +211,9 @@ impl<'d> ForeignReader<'d> {
     }
 
     /// The foreign symbols with their bytes and shapes.
-    fn parts(&mut self, program: &Program<'d>, mut room: Room) -> Option<Vec<Part<'d>>> {
+    fn parts(&mut self, program: &Program<'d>, mut room: Room) -> Option<Parts> {
         let mut parts = Vec::with_capacity(program.symbols.len());
+        let mut targets = Vec::with_capacity(program.symbols.len() * USUAL_ADDRESSES);
         for symbol in &program.symbols {
             // What has no bytes in the file starts as zeros, or is copied from a shared library.
             let Some(body) = program.layout.body(symbol.place, symbol.size) else { continue };
@@ -190,27 +224,22 @@ impl<'d> ForeignReader<'d> {
             };
             if body.is_code || !fillings.is_empty() || body.bytes.iter().any(|&byte| byte != 0) {
                 let known = &mut self.shapes[symbol.number as usize];
+                let first = targets.len();
                 let shape = match body.is_code {
-                    true => code_shape(known, &program.layout, &body),
+                    true => code_shape(known, &program.layout, &body, &mut targets),
                     false => data_shape(known, body.bytes, &fillings),
                 };
-                parts.push(Part { symbol: *symbol, body, shape, fillings });
+                parts.push(Part { symbol: *symbol, shape, targets: first..targets.len(), fillings });
             }
         }
-        Some(parts)
+        Some(Parts { list: parts, targets })
     }
 
     /// What all addresses of all parts lead to, with the names for those that are open.
-    fn found(
-        &self,
-        program: &Program<'d>,
-        parts: &[Part<'d>],
-        room: Room,
-    ) -> Option<(Found<'d>, OpenNames<'d>)> {
-        let assuming = self.found_with(program, parts, Some(NameMap::default()));
+    fn found(&self, program: &Program<'d>, parts: &Parts, room: Room) -> Option<(Found<'d>, OpenNames<'d>)> {
+        let assuming = self.found_with(program, parts, Some(Assumed::default()));
         let names = OpenNames::of(program, &self.identities, &assuming, room)?;
-        let is_confirmed = |(key, address): (&NameKey, &u64)| names.label(*address) == Label::Named(*key, 0);
-        if assuming.assumed.iter().flatten().all(is_confirmed) {
+        if assuming.assumed.iter().all(|assumed| assumed.is_confirmed(&names)) {
             return Some((assuming, names));
         }
         let plain = self.found_with(program, parts, None);
@@ -218,16 +247,11 @@ impl<'d> ForeignReader<'d> {
         Some((plain, names))
     }
 
-    fn found_with(
-        &self,
-        program: &Program<'d>,
-        parts: &[Part<'d>],
-        assumed: Option<NameMap<u64>>,
-    ) -> Found<'d> {
-        let mut found = Found { references: Vec::with_capacity(parts.len()), assumed };
-        for part in parts {
+    fn found_with(&self, program: &Program<'d>, parts: &Parts, assumed: Option<Assumed>) -> Found<'d> {
+        let mut found = Found { references: Vec::with_capacity(parts.list.len()), assumed };
+        for part in &parts.list {
             let shape = &self.shapes[part.symbol.number as usize][part.shape];
-            let references = found.references(program, part, shape);
+            let references = found.references(program, part, &parts.targets[part.targets.clone()], shape);
             found.references.push(references);
         }
         found
@@ -238,28 +262,44 @@ impl<'d> ForeignReader<'d> {
 struct Found<'d> {
     /// Per part; `None` if all are as before.
     references: Vec<Option<Vec<Reference<'d>>>>,
-    /// Names that are taken to be at some addresses, because the same code led to these names before. To be confirmed
-    /// when all names are known: most code calls the same few functions again and again.
-    assumed: Option<NameMap<u64>>,
+    assumed: Option<Assumed>,
+}
+
+/// What is taken to be at some addresses because the same code led to it before. To be confirmed when all names are known:
+/// most code calls the same few functions again and again.
+#[derive(Default)]
+struct Assumed {
+    names: NameMap<u64>,
+    /// Addresses of what has neither name nor content that could be told.
+    nothing: Vec<u64>,
+}
+
+impl Assumed {
+    fn is_confirmed(&self, names: &OpenNames<'_>) -> bool {
+        self.names.iter().all(|(key, address)| names.label(*address) == Label::Named(*key, 0))
+            && self.nothing.iter().all(|address| names.label(*address) == Label::Nothing)
+    }
 }
 
 impl<'d> Found<'d> {
     fn references(
         &mut self,
         program: &Program<'d>,
-        Part { body, fillings, .. }: &Part<'d>,
+        Part { fillings, .. }: &Part,
+        targets: &[u64],
         Shape { fields, variants, is_code, .. }: &Shape<'d>,
     ) -> Option<Vec<Reference<'d>>> {
         if !is_code {
             return Some(fillings.iter().map(|(_, filling)| program.filled_with(*filling)).collect());
         }
-        let reference = |field: &AddressField| program.reference(field.kind, field.target(body));
-        let Some(before) = variants.first() else { return Some(fields.iter().map(reference).collect()) };
-        let mut is_as_before = |(field, label): (&AddressField, &Label<'d>)| {
-            let address = field.target(body);
-            program.confirms(label, field.kind, address) || self.may_assume(program, label, address)
+        let fields = fields.iter().zip(targets);
+        let reference = |(field, target): (&AddressField, &u64)| program.reference(field.kind, *target);
+        let Some(before) = variants.first() else { return Some(fields.map(reference).collect()) };
+        let mut is_as_before = |((field, &address), label): ((&AddressField, &u64), &Label<'d>)| {
+            program.confirms(label, field.kind, address)
+                || self.may_assume(program, label, field.kind, address)
         };
-        let pairs = fields.iter().zip(&before.labels);
+        let pairs = fields.zip(&before.labels);
         if pairs.clone().all(&mut is_as_before) {
             return None;
         }
@@ -271,17 +311,39 @@ impl<'d> Found<'d> {
     }
 
     /// Whether an address is taken to lead to what it led to before.
-    fn may_assume(&mut self, program: &Program<'d>, label: &Label<'d>, address: u64) -> bool {
-        let (Label::Named(key, 0), Some(assumed)) = (label, &mut self.assumed) else { return false };
-        match assumed.entry(*key) {
-            Entry::Occupied(entry) => *entry.get() == address,
-            Entry::Vacant(entry) => program.is_open(address) && *entry.insert(address) == address,
+    fn may_assume(
+        &mut self,
+        program: &Program<'d>,
+        label: &Label<'d>,
+        kind: FieldKind,
+        address: u64,
+    ) -> bool {
+        let Some(assumed) = &mut self.assumed else { return false };
+        match label {
+            Label::Named(key, 0) => match assumed.names.get(key) {
+                Some(known) => *known == address,
+                None => program.is_open(address) && assumed.names.insert(*key, address).is_none(),
+            },
+            Label::Nothing => {
+                let is_open = matches!(program.reference(kind, address), Reference::Open(_));
+                assumed.nothing.extend(is_open.then_some(address));
+                is_open
+            }
+            Label::Named(..)
+            | Label::Foreign(..)
+            | Label::Numbered(_)
+            | Label::Constant(_)
+            | Label::Elsewhere(_) => false,
         }
+    }
+
+    fn assumed_names(&self) -> impl Iterator<Item = (&NameKey, &u64)> {
+        self.assumed.iter().flat_map(|assumed| &assumed.names)
     }
 
     /// The names that are led to.
     fn names(&self, open: &OpenNames<'d>) -> Vec<NameKey> {
-        let assumed = self.assumed.iter().flat_map(NameMap::keys).copied();
+        let assumed = self.assumed_names().map(|(key, _)| *key);
         let references = self.references.iter().flatten().flatten();
         let told = references.filter_map(|reference| match reference {
             Reference::To(Label::Named(key, _)) => Some(*key),
@@ -304,7 +366,9 @@ impl<'d> Found<'d> {
             Reference::Open(address) => Some(*address),
             Reference::AsBefore | Reference::To(_) => None,
         });
-        let mut open: Vec<u64> = open.chain(self.assumed.iter().flat_map(NameMap::values).copied()).collect();
+        let nothing = self.assumed.iter().flat_map(|assumed| &assumed.nothing).copied();
+        let named = self.assumed_names().map(|(_, address)| *address);
+        let mut open: Vec<u64> = open.chain(nothing).chain(named).collect();
         open.sort_unstable();
         open.dedup();
         open
@@ -312,19 +376,31 @@ impl<'d> Found<'d> {
 }
 
 /// The place of code of this kind among the shapes of its name and size; decoded only if none is like it.
-fn code_shape<'d>(known: &mut Vec<Shape<'d>>, layout: &Layout<'d>, body: &Body<'d>) -> usize {
+/// What its addresses are is added to `targets`.
+fn code_shape<'d>(
+    known: &mut Vec<Shape<'d>>,
+    layout: &Layout<'d>,
+    body: &Body<'d>,
+    targets: &mut Vec<u64>,
+) -> usize {
+    let first = targets.len();
     // Code that is the same without addresses, and leaves by the same branches, holds them in the same places; but for
     // absolute ones, of which each file has others.
     let inside = body.address..body.address.saturating_add(body.bytes.len() as u64);
-    let leaves =
-        |field: &AddressField| field.kind != FieldKind::Branch || !inside.contains(&field.target(body));
     let is_like = |shape: &Shape<'_>| {
-        let is_relative = shape.fields.iter().all(AddressField::is_relative);
-        shape.is_code && is_relative && shape.is_equal_outside(body.bytes) && shape.fields.iter().all(leaves)
+        if !shape.is_relative_code || !shape.is_equal_outside(body.bytes) {
+            return false;
+        }
+        targets.truncate(first);
+        targets.extend(shape.fields.iter().map(|field| field.target(body)));
+        let mut pairs = shape.fields.iter().zip(&targets[first..]);
+        pairs.all(|(field, target)| field.kind != FieldKind::Branch || !inside.contains(target))
     };
     let place = if layout.is_fixed { None } else { known.iter().take(MOST_COMPARED).position(is_like) };
     place.unwrap_or_else(|| {
         let fields = code_fields(layout, body);
+        targets.truncate(first);
+        targets.extend(fields.iter().map(|field| field.target(body)));
         known.push(Shape::new(body.bytes, true, fields));
         known.len() - 1
     })
@@ -355,7 +431,8 @@ impl<'d> Shape<'d> {
     fn new(bytes: &'d [u8], is_code: bool, fields: Vec<AddressField>) -> Shape<'d> {
         let mut mask = vec![u8::MAX; bytes.len()];
         clear(&mut mask, &fields);
-        Shape { bytes, is_code, fields, mask, variants: Vec::new() }
+        let is_relative_code = is_code && fields.iter().all(AddressField::is_relative);
+        Shape { bytes, is_code, is_relative_code, fields, mask, variants: Vec::new() }
     }
 
     /// Whether other bytes are the same but for the addresses. All are looked at, as that is many at a time.
@@ -421,13 +498,21 @@ struct Placed {
 }
 
 /// A foreign symbol with its bytes.
-struct Part<'d> {
+struct Part {
     symbol: Placed,
-    body: Body<'d>,
     /// Its place among the shapes of its number.
     shape: usize,
+    /// Of code, its addresses.
+    targets: Range<usize>,
     /// Of data, what is at its addresses.
     fillings: Vec<(usize, Filling)>,
+}
+
+/// The foreign symbols of a file that have bytes.
+struct Parts {
+    list: Vec<Part>,
+    /// The addresses that code of all parts holds.
+    targets: Vec<u64>,
 }
 
 /// A linked file with its foreign symbols.
@@ -448,11 +533,18 @@ impl<'d> Program<'d> {
             Location::OfThread(_) => None,
         };
         let mut starts: Vec<(u64, u32)> = symbols.iter().zip(0..).filter_map(at).collect();
-        starts.sort_unstable_by_key(|&(address, index)| {
-            let Placed { key, size, .. } = symbols[index as usize];
-            (address, Reverse(size), key)
+        starts.sort_unstable();
+        let rank = |(_, index): &(u64, u32)| {
+            let Placed { key, size, .. } = symbols[*index as usize];
+            (Reverse(size), key)
+        };
+        starts.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same && rank(next) < rank(kept) {
+                *kept = *next;
+            }
+            is_same
         });
-        starts.dedup_by_key(|(address, _)| *address);
         let mut spans = vec![(0, 0); numbers];
         let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([u64::MAX]);
         for (&(start, index), end) in starts.iter().zip(ends) {
