@@ -287,7 +287,8 @@ impl<'t> Analysis<'t> {
             Basis::Linked(tests) => tests.classes(target.image),
             Basis::Kept(renewal) => &renewal.kept.images[target.image].classes,
         };
-        let shared = self.shared_roots(target);
+        let mut shared = self.shared_roots(target);
+        shared.sort_unstable();
         let stale = self.stale_because(target);
         listed
             .iter()
@@ -466,7 +467,8 @@ fn stale_cause(object: &str) -> String {
 
 fn elements(nodes: Vec<u32>) -> Vec<ElementId> {
     let mut nodes = nodes;
-    nodes.sort_unstable();
+    // Made of few runs that are sorted: such a list is sorted by merging them.
+    nodes.sort();
     nodes.dedup();
     nodes.into_iter().map(ElementId).collect()
 }

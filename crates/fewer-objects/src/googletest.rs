@@ -26,14 +26,15 @@ pub struct ListedTest {
 impl ListedTest {
     /// The framework's own name. Example: `My/Queue/0.Pops`.
     pub fn name(&self) -> String {
-        format!("{}.{}", self.suite, self.test)
+        [&self.suite, ".", &self.test].concat()
     }
 }
 
 /// A class with a `TestBody`, as found in the objects of one program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Class {
-    roots: BTreeSet<u32>,
+    /// Sorted.
+    roots: Vec<u32>,
     /// The demangled class with its template arguments, without blanks.
     template: Option<String>,
 }
@@ -193,7 +194,7 @@ impl TestClasses {
             let name = text(input)?;
             let classes = input.list(8, |input| {
                 let template = Some(text(input)?).filter(|template| !template.is_empty());
-                Some(Class { template, roots: input.list(4, node)?.into_iter().collect() })
+                Some(Class { template, roots: input.list(4, node)? })
             })?;
             Some((name, classes))
         })?;
@@ -201,10 +202,10 @@ impl TestClasses {
         Some(TestClasses { classes: classes.into_iter().collect(), generators })
     }
 
-    /// The nodes a test starts from; the cause where there are none.
+    /// The nodes a test starts from, in any order; the cause where there are none.
     pub fn roots(&self, test: &ListedTest) -> Result<Vec<u32>, String> {
         let name = test.test.split('/').next().unwrap_or(&test.test);
-        let mut roots: BTreeSet<u32> = BTreeSet::new();
+        let mut roots: Vec<u32> = Vec::new();
         for suite in test.suite.split('/') {
             for class in [
                 [suite, "_", name, "_Test"].concat(),
@@ -226,7 +227,7 @@ impl TestClasses {
         if test.has_value_parameter {
             roots.extend(self.generators_of(test)?);
         }
-        Ok(roots.into_iter().collect())
+        Ok(roots)
     }
 
     /// The generators of the test's instantiation, or all of them if it cannot be told which.
@@ -248,7 +249,9 @@ impl TestClasses {
 
 /// The classes that a test may mean: of a template, the instance for its type, or all if none can be told.
 fn matching<'c>(classes: &'c [Class], type_parameter: Option<&str>) -> Vec<&'c Class> {
-    let Some(parameter) = type_parameter else { return classes.iter().collect() };
+    let Some(parameter) = type_parameter.filter(|_| !classes.is_empty()) else {
+        return classes.iter().collect();
+    };
     let wanted = format!("<{}>::TestBody()", without_blanks(parameter));
     let exact: Vec<&Class> = classes
         .iter()
@@ -268,7 +271,7 @@ fn class_roots(
     class: &TestClass<'_>,
     body: u32,
     image: usize,
-) -> BTreeSet<u32> {
+) -> Vec<u32> {
     let factories = &symbols.objects[object as usize].factories;
     let mut roots = BTreeSet::from([body]);
     let vtable = vtable_of(class.scope);
@@ -279,7 +282,7 @@ fn class_roots(
     }
     roots.extend(suite_hooks(linked, symbols, object, class.scope, image));
     roots.remove(&NO_NODE);
-    roots
+    roots.into_iter().collect()
 }
 
 /// `SetUpTestSuite` and its siblings of the class and all its bases, found along the type information. Without

@@ -109,8 +109,10 @@ struct ObjectReader<'f, 'd> {
     summary: ObjectSummary,
     /// Symbols that other objects can see: name and offset.
     exports: ByElement<(Digest, u64)>,
-    /// Unwinding rules and exception tables, and what else belongs to an element without being in its section.
-    frames: ByElement<Digest>,
+    /// Unwinding rules and exception tables, and what else belongs to an element without being in its section: parts of
+    /// the text of all.
+    frames: ByElement<(u32, u32)>,
+    frame_text: Vec<u8>,
     frame_references: ByElement<Reference>,
     references: Vec<Reference>,
     buffers: Vec<Buffers>,
@@ -138,6 +140,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             summary,
             exports: ByElement::with_capacity(symbols),
             frames: ByElement::with_capacity(sections),
+            frame_text: Vec::new(),
             frame_references: ByElement::with_capacity(sections),
             references: Vec::with_capacity(symbols + sections),
             buffers: Vec::new(),
@@ -243,7 +246,9 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let own = |reader: &mut Self, traits: Traits, tag: u64, value: u64| {
             let element = reader.drafts.len() as u32;
             reader.drafts.push(Draft::of(None, traits));
-            reader.frames.add(element, DigestBuilder::new(CONTENT).number(tag).number(value).finish());
+            let start = reader.frame_text.len() as u32;
+            reader.frame_text.extend_from_slice([tag, value].map(u64::to_le_bytes).as_flattened());
+            reader.frames.add(element, (start, reader.frame_text.len() as u32));
             element
         };
         match symbol.place {
@@ -291,7 +296,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
     /// Unwinding rules, personality and exception table belong to the function they describe.
     fn attach_frames(&mut self) {
         let file = self.file;
-        let mut label = Vec::new();
+        let mut text = std::mem::take(&mut self.frame_text);
         let mut references = Vec::new();
         for section in 0..self.roles.len() {
             if self.roles[section] != Role::EhFrame {
@@ -299,18 +304,21 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             }
             for frame in eh_frame::frames(file.sections[section].data, file.relocations(section)) {
                 let Some(element) = element_at(file, &self.roles, frame.function.symbol()) else { continue };
-                label.clear();
-                label.extend_from_slice(&(frame.rules.len() as u64).to_le_bytes());
-                label.extend_from_slice(frame.rules);
-                label.extend_from_slice(frame.common_rules);
-                for (place, relocation) in frame.references() {
-                    label.extend_from_slice(&place.to_le_bytes());
-                    self.label(relocation, &mut label, &mut references, 0);
+                let start = text.len() as u32;
+                for rules in [frame.rules, frame.common_rules] {
+                    text.extend_from_slice(&(rules.len() as u64).to_le_bytes());
+                    text.extend_from_slice(rules);
                 }
-                self.frames.add(element, Digest::of(CONTENT, &label));
+                for (place, relocation) in frame.references() {
+                    text.extend_from_slice(&place.to_le_bytes());
+                    self.label(relocation, &mut text, &mut references, 0);
+                }
+                shorten(&mut text, start as usize);
+                self.frames.add(element, (start, text.len() as u32));
                 references.drain(..).for_each(|reference| self.frame_references.add(element, reference));
             }
         }
+        self.frame_text = text;
     }
 
     /// The content digest of an element: computed once, on demand, because private data without a name of its
@@ -331,8 +339,9 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         }
         let frames = self.frames.of(element);
         bytes.extend_from_slice(&(frames.len() as u64).to_le_bytes());
-        for frame in frames {
-            bytes.extend_from_slice(&frame.to_bytes());
+        for &(start, end) in frames {
+            bytes.extend_from_slice(&(end - start).to_le_bytes());
+            bytes.extend_from_slice(&self.frame_text[start as usize..end as usize]);
         }
         references.extend_from_slice(self.frame_references.of(element));
         if let Some(section) = self.drafts[element as usize].section {
@@ -594,7 +603,11 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                 parts.push(self.closure(target, closures, depth + 1)?);
             }
         }
-        let closure = closures.digest.digest(content).set(&mut parts).finish();
+        // Most lead to nothing private, and are told by their own content.
+        let closure = match parts.is_empty() {
+            true => content,
+            false => closures.digest.digest(content).set(&mut parts).finish(),
+        };
         parts.clear();
         closures.parts.push(parts);
         closures.known[element as usize] = Some(Some(closure));
@@ -687,14 +700,23 @@ fn merged_entry(section: &Section<'_>, at: usize) -> (usize, usize) {
     (at, (end + size).min(data.len()))
 }
 
-/// Adds bytes, or the digest of many: an object may refer to the same long text any number of times.
+/// What is longer is told by its digest: an object may refer to the same long text any number of times.
+const LONG: usize = 256;
+
+/// Adds bytes, or the digest of many.
 fn extend_bounded(out: &mut Vec<u8>, bytes: &[u8]) {
-    const LONG: usize = 256;
     out.extend_from_slice(&bytes.len().to_le_bytes());
-    if bytes.len() <= LONG {
-        out.extend_from_slice(bytes);
-    } else {
-        out.extend_from_slice(&Digest::of(CONTENT, bytes).to_bytes());
+    let start = out.len();
+    out.extend_from_slice(bytes);
+    shorten(out, start);
+}
+
+/// Puts the digest of a long end in its place.
+fn shorten(out: &mut Vec<u8>, start: usize) {
+    if out.len() - start > LONG {
+        let digest = Digest::of(CONTENT, &out[start..]);
+        out.truncate(start);
+        out.extend_from_slice(&digest.to_bytes());
     }
 }
 

@@ -9,7 +9,7 @@ use crate::scan::Packed;
 use crate::shared_text::{read_texts, write_texts};
 
 /// Raise when the reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const SUMMARY_VERSION: u32 = 7;
+pub const SUMMARY_VERSION: u32 = 8;
 
 const NAME: Domain = Domain::new("symbol.name");
 const SHAPE: Domain = Domain::new("object.shape");
