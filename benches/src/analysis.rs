@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use fewer_core::{Digest, DigestBuilder, Domain, Mapping};
 use fewer_objects::surroundings::{decode_listing, encode_listing};
-use fewer_objects::{Analysis, Given, ListedTest, SummaryCache};
+use fewer_objects::{Analysis, Given, KeptBytes, ListedTest, SummaryCache};
 use fewer_runners::{Cancel, TestProgram, googletest};
 use fewer_store::Store;
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,15 @@ impl SummaryCache for Summaries {
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
         self.store().replace_blobs(kind, summaries).expect("the benchmark's own store is writable");
+    }
+
+    fn kept(&self, key: Digest) -> Option<KeptBytes> {
+        let kept = self.store().kept(key).expect("the benchmark's own store is readable")?;
+        Some(Arc::new(kept))
+    }
+
+    fn keep(&self, key: Digest, content: &[u8]) {
+        self.store().keep(key, content).expect("the benchmark's own store is writable");
     }
 }
 

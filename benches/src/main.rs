@@ -473,13 +473,16 @@ fn empty(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
 }
 
-/// Copies a directory of files.
+/// Copies a directory with all that is in it.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     empty(to)?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
-        let entry = entry?;
-        fs::copy(entry.path(), to.join(entry.file_name()))
-            .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+        let (path, copied) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
+        if path.is_dir() {
+            copy(&path, &copied)?;
+        } else {
+            fs::copy(&path, copied).with_context(|| format!("cannot copy {}", path.display()))?;
+        }
     }
     Ok(())
 }

@@ -68,9 +68,9 @@ impl Fingerprints {
 /// An older state of a graph, whose first elements are the same with the same references.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'b> {
-    /// Per element.
-    pub contents: &'b [Digest],
-    pub fingerprints: &'b [Digest],
+    /// Per element, in the portable form.
+    pub contents: &'b [[u8; 16]],
+    pub fingerprints: &'b [[u8; 16]],
 }
 
 /// Tarjan's algorithm with an explicit stack, so that long chains cost heap, not stack.
@@ -125,8 +125,9 @@ impl<'g> Condensation<'g> {
 
     /// Takes the fingerprints of elements that reach nothing new as they were.
     fn close_unaffected(&mut self, before: Before<'_>) {
-        let is_new =
-            |element: &ElementId| before.contents.get(element.index()) != Some(&self.graph.content(*element));
+        let is_new = |element: &ElementId| {
+            before.contents.get(element.index()) != Some(&self.graph.content(*element).to_bytes())
+        };
         let referrers = Referrers::of(self.graph);
         let mut is_affected = vec![false; self.graph.element_count()];
         let mut affected: Vec<ElementId> = self.graph.elements().filter(is_new).collect();
@@ -142,7 +143,7 @@ impl<'g> Condensation<'g> {
             self.digests.iter_mut().zip(&mut self.order).zip(is_affected.iter().zip(before.fingerprints))
         {
             if !is_affected {
-                (*digest, *order) = (*known, CLOSED);
+                (*digest, *order) = (Digest::from_bytes(*known), CLOSED);
             }
         }
     }

@@ -168,11 +168,17 @@ impl GraphBuilder {
 }
 
 /// A graph whose references are known element by element.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Rows {
     /// Where each element's references begin, and where the last one's end.
     offsets: Vec<u32>,
     targets: Vec<ElementId>,
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows::with_capacity(0, 0)
+    }
 }
 
 impl Rows {
@@ -194,6 +200,34 @@ impl Rows {
             self.targets.truncate(unique);
         }
         self.offsets.push(self.targets.len() as u32);
+    }
+    /// So many references of each element, one element after the other; `None` if these are not all, or not sorted.
+    pub fn of_counts(counts: &[u32], targets: Vec<u32>) -> Option<Rows> {
+        let mut rows = Rows::with_capacity(counts.len(), 0);
+        let targets: Vec<ElementId> = targets.into_iter().map(ElementId).collect();
+        let mut end = 0;
+        for &count in counts {
+            let start = end;
+            end += count as usize;
+            if !targets.get(start..end)?.is_sorted_by(|a, b| a < b) {
+                return None;
+            }
+            rows.offsets.push(u32::try_from(end).ok()?);
+        }
+        (end == targets.len()).then_some(Rows { targets, ..rows })
+    }
+
+    pub fn element_count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub fn reference_count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Per element its references, sorted and without repetitions.
+    pub fn iter(&self) -> impl Iterator<Item = &[ElementId]> {
+        self.offsets.windows(2).map(|ends| &self.targets[ends[0] as usize..ends[1] as usize])
     }
 
     /// The graph of these rows. Names are made when somebody asks for one: all of them, one per element.
@@ -323,6 +357,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn rows_of_counts_are_those_pushed_and_anything_else_is_refused() {
+        let mut pushed = Rows::default();
+        [&[1, 2][..], &[], &[0]].into_iter().for_each(|row| pushed.push(row.iter().copied()));
+        assert_eq!(Rows::of_counts(&[2, 0, 1], vec![1, 2, 0]), Some(pushed));
+        for (counts, targets) in
+            [(&[2, 0][..], vec![1, 2, 0]), (&[4], vec![1]), (&[2], vec![2, 1]), (&[2], vec![1, 1])]
+        {
+            assert_eq!(Rows::of_counts(counts, targets.clone()), None, "{counts:?} {targets:?}");
+        }
+    }
 
     #[test]
     fn references_are_sorted_and_unique_whatever_the_order_they_came_in() {

@@ -119,14 +119,16 @@ proptest! {
     ) {
         let order: Vec<usize> = (0..old.contents.len() + 3).collect();
         let before = old.build(&order[..old.contents.len()], false);
-        let contents: Vec<Digest> = before.elements().map(|element| before.content(element)).collect();
-        let fingerprints = Fingerprints::compute(&before);
+        let contents: Vec<[u8; 16]> =
+            before.elements().map(|element| before.content(element).to_bytes()).collect();
+        let fingerprints: Vec<[u8; 16]> =
+            Fingerprints::compute(&before).elements().iter().map(|digest| digest.to_bytes()).collect();
         // Other contents, and elements behind the old ones that refer to anything; what is there refers to what it did.
         let mut next = Sketch { contents: new.contents, edges: old.edges };
         next.contents.extend([0, 1, 2]);
         next.edges.extend(added);
         let graph = next.build(&order, false);
-        let known = Before { contents: &contents, fingerprints: fingerprints.elements() };
+        let known = Before { contents: &contents, fingerprints: &fingerprints };
         let (renewed, computed) = (Fingerprints::renewed(&graph, known), Fingerprints::compute(&graph));
         prop_assert_eq!(renewed.elements(), computed.elements());
     }

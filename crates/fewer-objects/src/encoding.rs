@@ -1,7 +1,57 @@
 //! The bytes of what is kept: numbers, digests and texts one after the other, and a digest of all. What the parts mean is
 //! told by whoever keeps them.
 
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
 use fewer_core::{Digest, Domain};
+
+/// Bytes that were kept, where they lie.
+pub type KeptBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Digests where they were kept: they are many, and copying them takes memory.
+#[derive(Clone)]
+pub struct Digests {
+    bytes: KeptBytes,
+    range: Range<usize>,
+}
+
+impl Digests {
+    pub fn as_bytes(&self) -> &[[u8; 16]] {
+        let (digests, _) = (*self.bytes).as_ref()[self.range.clone()].as_chunks();
+        digests
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Digest> {
+        self.as_bytes().iter().map(|digest| Digest::from_bytes(*digest))
+    }
+}
+
+impl FromIterator<Digest> for Digests {
+    fn from_iter<T: IntoIterator<Item = Digest>>(digests: T) -> Digests {
+        let bytes: Vec<u8> = digests.into_iter().flat_map(Digest::to_bytes).collect();
+        Digests { range: 0..bytes.len(), bytes: Arc::new(bytes) }
+    }
+}
+
+impl Default for Digests {
+    fn default() -> Digests {
+        [].into_iter().collect()
+    }
+}
+
+impl PartialEq for Digests {
+    fn eq(&self, other: &Digests) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl fmt::Debug for Digests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
 
 /// Little-endian output.
 pub(crate) struct Writer(pub(crate) Vec<u8>);
@@ -26,6 +76,12 @@ impl Writer {
 
     pub(crate) fn digest(&mut self, digest: Digest) {
         self.0.extend_from_slice(&digest.to_bytes());
+    }
+
+    /// A counted list of them.
+    pub(crate) fn digests(&mut self, digests: &Digests) {
+        self.word(digests.as_bytes().len() as u32);
+        self.0.extend_from_slice(digests.as_bytes().as_flattened());
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
@@ -111,6 +167,14 @@ impl<'d> Reader<'d> {
 
     pub(crate) fn digest(&mut self) -> Option<Digest> {
         Some(Digest::from_bytes(self.take(16)?.try_into().ok()?))
+    }
+
+    /// The inverse of [`Writer::digests`], of the kept bytes that are read.
+    pub(crate) fn digests(&mut self, kept: &KeptBytes) -> Option<Digests> {
+        let count = self.word()? as usize;
+        let digests = self.take(count.checked_mul(16)?)?;
+        let start = digests.as_ptr() as usize - (**kept).as_ref().as_ptr() as usize;
+        Some(Digests { bytes: kept.clone(), range: start..start + digests.len() })
     }
 
     pub(crate) fn bytes(&mut self) -> Option<&'d [u8]> {

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use fewer_core::{Before, Digest, DigestBuilder, Domain};
+use fewer_core::{Before, Digest, DigestBuilder, Domain, Rows};
 
 use crate::content_key::KEY_VERSION;
 use crate::effects::Intake;
-use crate::encoding::{Reader, Writer};
+use crate::encoding::{Digests, KeptBytes, Reader, Writer};
 use crate::explanations::{Candidate, Local};
 use crate::file_records::Status;
 use crate::foreign::Foreign;
@@ -19,17 +19,20 @@ use crate::initialisers::Initialisers;
 use crate::intakes::InputNodes;
 use crate::link::NO_NODE;
 use crate::membership::{Contested, DirectMembers, Evidence, Occurrence, Told, Weight};
+use crate::memory;
 use crate::scan::SummaryCache;
 use crate::summary::NameKey;
 use crate::virtual_tables::VirtualCalls;
 
-const KEPT_KIND: &str = "analysis";
 /// Raise when something else is kept.
-const KEPT_VERSION: u32 = 5;
+const KEPT_VERSION: u32 = 6;
 const KEPT: Domain = Domain::new("analysis.kept");
+const STATUSES: Domain = Domain::new("analysis.statuses");
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Kept {
+    /// Of its stored form; not part of that.
+    pub digest: Digest,
     pub virtual_calls: VirtualCalls,
     pub objects: Vec<KeptObject>,
     pub packs: Vec<Digest>,
@@ -85,50 +88,70 @@ pub struct KeptImage {
 /// The nodes without what programs run on: common elements, the objects' own, then made ones.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KeptNodes {
-    pub contents: Vec<Digest>,
-    pub fingerprints: Vec<Digest>,
+    pub contents: Digests,
+    pub fingerprints: Digests,
     pub commons: u32,
     /// Per element the programs it is in, as a place in the list of sets.
     pub programs: Vec<u32>,
     pub program_sets: Vec<ImageSet>,
     /// Of the made nodes.
     pub names: Vec<String>,
-    /// Per node how many nodes it refers to, and which.
-    pub counts: Vec<u32>,
-    pub targets: Vec<u32>,
+    /// Per node the nodes it refers to.
+    pub rows: Rows,
 }
 
 impl KeptNodes {
     pub fn before(&self) -> Before<'_> {
-        Before { contents: &self.contents, fingerprints: &self.fingerprints }
-    }
-
-    /// Per node the nodes it refers to.
-    pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
-        let mut rest = &self.targets[..];
-        self.counts.iter().map(move |&count| {
-            let (row, after) = rest.split_at(count as usize);
-            rest = after;
-            row
-        })
+        Before { contents: self.contents.as_bytes(), fingerprints: self.fingerprints.as_bytes() }
     }
 }
 
 impl Kept {
     pub fn load(cache: &dyn SummaryCache, build_directory: &Path) -> Option<Kept> {
         let key = key_of(build_directory)?;
-        Kept::decode(&cache.load(KEPT_KIND, &[key]).remove(&key)?)
+        let mut kept = Kept::decode(&cache.kept(key)?)?;
+        if let Some(statuses) = cache.kept(statuses_key(key)) {
+            let _ = kept.read_statuses((*statuses).as_ref());
+        }
+        Some(kept)
     }
 
     pub fn save(&self, cache: &dyn SummaryCache, build_directory: &Path) {
         if let Some(key) = key_of(build_directory) {
-            cache.save(KEPT_KIND, &[(key, self.encode())]);
+            cache.keep(key, &self.encode());
         }
+    }
+
+    /// Keeps the statuses by which linked files are known from now on. Each was found to be as it was, whenever it was
+    /// written.
+    pub fn save_statuses(
+        &self,
+        cache: &dyn SummaryCache,
+        build_directory: &Path,
+        statuses: &[Option<Status>],
+    ) {
+        let is_known = self.images.iter().map(|image| image.status).eq(statuses.iter().copied());
+        let Some(key) = key_of(build_directory).filter(|_| !is_known) else { return };
+        let mut out = Writer(Vec::new());
+        out.digest(self.digest);
+        write_list(&mut out, statuses, |out, status| write_status(out, *status));
+        cache.keep(statuses_key(key), &out.sealed(STATUSES).1);
+    }
+
+    /// Takes the statuses that were kept later, if that was for this analysis.
+    fn read_statuses(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut input = Reader::unsealed(STATUSES, bytes)?;
+        let is_for_this = input.digest()? == self.digest;
+        let statuses = input.list(4, read_status)?;
+        if is_for_this && input.0.is_empty() && statuses.len() == self.images.len() {
+            self.images.iter_mut().zip(statuses).for_each(|(image, status)| image.status = status);
+        }
+        Some(())
     }
 
     fn encode(&self) -> Vec<u8> {
         let nodes = &self.nodes;
-        let room = nodes.contents.len() * 40 + nodes.targets.len() * 3 + (1 << 20);
+        let room = nodes.contents.as_bytes().len() * 40 + nodes.rows.reference_count() * 3 + (1 << 20);
         let mut out = Writer(Vec::with_capacity(room));
         out.word(KEPT_VERSION);
         out.word(KEY_VERSION);
@@ -142,7 +165,7 @@ impl Kept {
             write_set(&mut out, &self.members.sets[index]);
             write_set(&mut out, &self.members.partial[index]);
         }
-        write_list(&mut out, &self.packs, |out, key| out.digest(*key));
+        out.digests(&self.packs.iter().copied().collect());
         write_evidence(&mut out, &self.evidence);
         write_list(&mut out, &self.contested, |out, (contest, is_excluded)| {
             out.number(contest.object as u32);
@@ -179,14 +202,16 @@ impl Kept {
     }
 
     /// The inverse of `encode`; `None` for another version or damaged bytes.
-    fn decode(bytes: &[u8]) -> Option<Kept> {
+    fn decode(kept: &KeptBytes) -> Option<Kept> {
+        let bytes = (**kept).as_ref();
+        memory::make_ready(bytes.len() * 2);
         let mut input = Reader::unsealed(KEPT, bytes)?;
         if (input.word()?, input.word()?) != (KEPT_VERSION, KEY_VERSION) {
             return None;
         }
         let virtual_calls = VirtualCalls::of_number(input.word()?)?;
-        let nodes = read_nodes(&mut input)?;
-        let count = nodes.contents.len() as u32;
+        let nodes = read_nodes(&mut input, kept)?;
+        let count = nodes.contents.as_bytes().len() as u32;
         let images = input.list(32, |input| read_image(input, count))?;
         let set = |input: &mut Reader<'_>| read_set(input, images.len());
         let mut members = DirectMembers::default();
@@ -196,7 +221,7 @@ impl Kept {
             members.partial.push(set(input)?);
             Some(object)
         })?;
-        let packs = input.list(16, Reader::digest)?;
+        let packs = input.digests(kept)?.iter().collect();
         let evidence = read_evidence(&mut input)?;
         let contested = input.list(7, |input| {
             let (object, image) = (input.number()? as usize, input.number()? as usize);
@@ -221,7 +246,9 @@ impl Kept {
         let inputs = input.list(8, |input| Some((read_intake(input)?, input.list(4, node)?)))?;
         let bits = input.word()?;
         let notes = input.list(4, read_text)?;
+        let (_, seal) = bytes.split_last_chunk()?;
         let kept = Kept {
+            digest: Digest::from_bytes(*seal),
             virtual_calls,
             objects,
             packs,
@@ -242,18 +269,17 @@ impl Kept {
 
     /// Whether every index is in range, so that later steps need not check.
     fn is_consistent(&self) -> bool {
-        let KeptNodes { contents, fingerprints, commons, programs, program_sets, names, counts, targets } =
-            &self.nodes;
+        let KeptNodes { contents, fingerprints, commons, programs, program_sets, names, rows } = &self.nodes;
         let (objects, images, elements) = (self.objects.len(), self.images.len(), programs.len());
+        let count = contents.as_bytes().len();
         let Evidence { telling, occurrences, stripped } = &self.evidence;
         let is_told = |found: &Occurrence| {
             telling.get(found.object as usize).is_some_and(|told| (found.told as usize) < told.len())
         };
-        counts.len() == contents.len()
-            && fingerprints.len() == contents.len()
-            && counts.iter().map(|&count| count as usize).sum::<usize>() == targets.len()
-            && targets.iter().all(|&target| (target as usize) < contents.len())
-            && elements + names.len() == contents.len()
+        rows.element_count() == count
+            && fingerprints.as_bytes().len() == count
+            && rows.iter().flatten().all(|target| target.index() < count)
+            && elements + names.len() == count
             && *commons as usize <= elements
             && programs.iter().all(|&set| (set as usize) < program_sets.len())
             && telling.len() == objects
@@ -275,26 +301,32 @@ fn key_of(build_directory: &Path) -> Option<Digest> {
     Some(DigestBuilder::new(KEPT).text(&build_directory.to_string_lossy()).bytes(&status.0).finish())
 }
 
+/// What is kept of linked files that were written again is kept apart: it is small.
+fn statuses_key(key: Digest) -> Digest {
+    DigestBuilder::new(STATUSES).digest(key).finish()
+}
+
 fn write_list<T>(out: &mut Writer, list: &[T], item: impl Fn(&mut Writer, &T)) {
     out.word(list.len() as u32);
     list.iter().for_each(|value| item(out, value));
 }
 
 fn write_nodes(out: &mut Writer, nodes: &KeptNodes) {
-    write_list(out, &nodes.contents, |out, content| out.digest(*content));
-    write_list(out, &nodes.fingerprints, |out, fingerprint| out.digest(*fingerprint));
+    out.digests(&nodes.contents);
+    out.digests(&nodes.fingerprints);
     out.word(nodes.commons);
     out.word(nodes.program_sets.first().map_or(0, ImageSet::capacity) as u32);
     write_list(out, &nodes.program_sets, write_set);
     write_list(out, &nodes.programs, |out, set| out.number(*set));
     write_list(out, &nodes.names, |out, name| out.bytes(name.as_bytes()));
-    write_list(out, &nodes.counts, |out, count| out.number(*count));
-    (0..).zip(nodes.rows()).for_each(|(node, row)| out.steps(node, row.iter().copied()));
+    out.word(nodes.rows.element_count() as u32);
+    nodes.rows.iter().for_each(|row| out.number(row.len() as u32));
+    (0..).zip(nodes.rows.iter()).for_each(|(node, row)| out.steps(node, row.iter().map(|target| target.0)));
 }
 
-fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
-    let contents = input.list(16, Reader::digest)?;
-    let fingerprints = input.list(16, Reader::digest)?;
+fn read_nodes(input: &mut Reader<'_>, kept: &KeptBytes) -> Option<KeptNodes> {
+    let contents = input.digests(kept)?;
+    let fingerprints = input.digests(kept)?;
     let commons = input.word()?;
     let images = input.word()? as usize;
     let program_sets = input.list(8, |input| read_set(input, images))?;
@@ -305,13 +337,14 @@ fn read_nodes(input: &mut Reader<'_>) -> Option<KeptNodes> {
     for (node, &count) in (0..).zip(&counts) {
         input.steps(node, count as usize, &mut targets)?;
     }
-    Some(KeptNodes { contents, fingerprints, commons, programs, program_sets, names, counts, targets })
+    let rows = Rows::of_counts(&counts, targets)?;
+    Some(KeptNodes { contents, fingerprints, commons, programs, program_sets, names, rows })
 }
 
 fn write_image(out: &mut Writer, image: &KeptImage) {
     out.bytes(image.name.as_bytes());
-    out.word(image.status.is_some() as u32 | (image.shape.is_some() as u32) << 1);
-    image.status.iter().for_each(|status| status.write(out));
+    write_status(out, image.status);
+    out.word(image.shape.is_some() as u32);
     image.shape.iter().for_each(|shape| out.digest(*shape));
     out.bytes(&image.summary.encode().1);
     out.word(image.candidates.len() as u32);
@@ -336,12 +369,11 @@ fn write_image(out: &mut Writer, image: &KeptImage) {
 
 fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
     let name = read_text(input)?;
-    let bits = input.word()?;
     let mut entry = 0;
     Some(KeptImage {
         name,
-        status: if bits & 1 != 0 { Some(Status::read(input)?) } else { None },
-        shape: if bits & 2 != 0 { Some(input.digest()?) } else { None },
+        status: read_status(input)?,
+        shape: if input.word()? != 0 { Some(input.digest()?) } else { None },
         summary: ImageSummary::decode(input.bytes()?)?,
         candidates: input.list(11, |input| {
             let key = NameKey(input.long()?);
@@ -360,6 +392,18 @@ fn read_image(input: &mut Reader<'_>, nodes: u32) -> Option<KeptImage> {
         compilers: input.list(4, read_text)?,
         classes: TestClasses::read(input, nodes)?,
     })
+}
+
+fn write_status(out: &mut Writer, status: Option<Status>) {
+    out.word(status.is_some() as u32);
+    status.iter().for_each(|status| status.write(out));
+}
+
+fn read_status(input: &mut Reader<'_>) -> Option<Option<Status>> {
+    match input.word()? {
+        0 => Some(None),
+        _ => Status::read(input).map(Some),
+    }
 }
 
 fn write_object(out: &mut Writer, object: &KeptObject) {

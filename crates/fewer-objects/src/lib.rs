@@ -20,6 +20,7 @@ mod found;
 mod googletest;
 pub mod image;
 mod image_set;
+mod in_order;
 mod initialisers;
 mod intakes;
 mod kept;
@@ -46,6 +47,7 @@ mod verification;
 mod virtual_tables;
 
 pub use analysis::{Analysis, Given, Target};
+pub use encoding::KeptBytes;
 pub use googletest::ListedTest;
 pub use intakes::NamedDigest;
 pub use libtest::HarnessTest;

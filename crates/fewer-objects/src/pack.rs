@@ -2,6 +2,7 @@
 //! one pack of them; the objects that hold them list them. How they are linked is told elsewhere.
 
 use fewer_core::{Digest, Domain};
+use hashbrown::HashTable;
 
 use crate::encoding::{Reader, Writer};
 use crate::name_map::NameMap;
@@ -165,6 +166,8 @@ pub struct Divided {
     own: ObjectSummary,
     /// Elements of the whole that others may hold too, in the order of the own part's list.
     common: Vec<u32>,
+    /// What identifies each of them.
+    closures: Vec<Digest>,
     /// The symbols of the whole by element.
     symbols: Vec<u32>,
     first_symbol: Vec<u32>,
@@ -188,13 +191,14 @@ impl Divided {
             symbols[*place as usize] = index as u32;
             *place += 1;
         }
-        Divided { whole, own, common, symbols, first_symbol }
+        let closure = |&element: &u32| whole.elements[element as usize].closure.unwrap_or_default();
+        let closures = common.iter().map(closure).collect();
+        Divided { whole, own, common, closures, symbols, first_symbol }
     }
 
     /// What identifies each common element, in the order of the own part's list.
-    pub fn closures(&self) -> Vec<Digest> {
-        let closure = |&element: &u32| self.whole.elements[element as usize].closure.unwrap_or_default();
-        self.common.iter().map(closure).collect()
+    pub fn closures(&self) -> &[Digest] {
+        &self.closures
     }
 
     /// What is the object's own, without its list of common elements.
@@ -373,30 +377,28 @@ fn keep_symbols(
 }
 
 /// Puts objects together with the packs there are, and makes one new pack of what is in none.
-pub struct Packer {
-    known: crate::name_map::DigestMap<Common>,
-    /// What the new pack will be called in the objects' lists: its place among the packs.
-    place: u32,
+pub struct Packer<'p> {
+    packs: Vec<&'p Pack>,
     new: Pack,
+    /// All elements of the packs and of the new one, by closure; the closures themselves are in the packs. Most elements of
+    /// most objects are looked for here, so it must be small.
+    known: HashTable<Common>,
     names: NameMap<u32>,
     /// Per symbol of the object that is taken its name in the new pack, once somebody asked.
     known_names: Vec<u32>,
 }
 
+fn closure_of(packs: &[&Pack], new: &Pack, common: Common) -> Digest {
+    packs.get(common.pack as usize).copied().unwrap_or(new).elements[common.element as usize].closure
+}
+
 /// Stands for a name that nobody asked for yet.
 const UNASKED: u32 = u32::MAX;
 
-impl Packer {
+impl<'p> Packer<'p> {
     /// For that many objects, beside the packs there are.
-    pub fn new(packs: &[&Pack], objects: usize) -> Packer {
-        let mut known = crate::name_map::DigestMap::default();
+    pub fn new(packs: Vec<&'p Pack>, objects: usize) -> Packer<'p> {
         let usual = objects * USUAL_COUNT;
-        known.reserve(packs.iter().map(|pack| pack.elements.len()).sum::<usize>() + usual);
-        for (pack, content) in packs.iter().enumerate() {
-            for (element, common) in content.elements.iter().enumerate() {
-                known.entry(common.closure).or_insert(Common { pack: pack as u32, element: element as u32 });
-            }
-        }
         let mut names = NameMap::default();
         names.reserve(usual);
         let new = Pack {
@@ -406,7 +408,34 @@ impl Packer {
             names: Vec::with_capacity(usual),
             text: Vec::with_capacity(objects * USUAL_TEXT),
         };
-        Packer { known, place: packs.len() as u32, new, names, known_names: Vec::new() }
+        let count: usize = packs.iter().map(|pack| pack.elements.len()).sum();
+        let known = HashTable::with_capacity(count + usual);
+        let mut packer = Packer { packs, new, known, names, known_names: Vec::new() };
+        for (pack, content) in (0..).zip(packer.packs.clone()) {
+            for (element, CommonElement { closure, .. }) in (0..).zip(&content.elements) {
+                if packer.find(*closure).is_none() {
+                    packer.note(Common { pack, element }, *closure);
+                }
+            }
+        }
+        packer
+    }
+
+    /// What the new pack will be called in the objects' lists: its place among the packs.
+    fn place(&self) -> u32 {
+        self.packs.len() as u32
+    }
+
+    #[inline]
+    fn find(&self, closure: Digest) -> Option<Common> {
+        let is_wanted = |common: &Common| closure_of(&self.packs, &self.new, *common) == closure;
+        self.known.find(closure.0 as u64, is_wanted).copied()
+    }
+
+    fn note(&mut self, common: Common, closure: Digest) {
+        let Packer { packs, new, known, .. } = self;
+        let hash = |common: &Common| closure_of(packs, new, *common).0 as u64;
+        known.insert_unique(closure.0 as u64, common, hash);
     }
 
     /// The own part of an object, with its list of common elements complete. The packs in the list are numbered
@@ -417,10 +446,9 @@ impl Packer {
         self.known_names.resize(object.whole.symbols.len(), UNASKED);
         // Objects mostly hold what others hold in the same order: the next one of the new pack is tried first.
         let mut next = 0;
-        for &element in &object.common {
-            let closure = object.whole.elements[element as usize].closure.unwrap_or_default();
+        for (&element, &closure) in object.common.iter().zip(&object.closures) {
             let common = match self.new.elements.get(next as usize) {
-                Some(likely) if likely.closure == closure => Common { pack: self.place, element: next },
+                Some(likely) if likely.closure == closure => Common { pack: self.place(), element: next },
                 Some(_) | None => self.find_or_add(&object, element, closure),
             };
             next = common.element.saturating_add(1);
@@ -432,12 +460,12 @@ impl Packer {
     }
 
     fn find_or_add(&mut self, object: &Divided, element: u32, closure: Digest) -> Common {
-        if let Some(&common) = self.known.get(&closure) {
+        if let Some(common) = self.find(closure) {
             return common;
         }
-        let common = Common { pack: self.place, element: self.new.elements.len() as u32 };
+        let common = Common { pack: self.place(), element: self.new.elements.len() as u32 };
         self.add(object, element, closure);
-        self.known.insert(closure, common);
+        self.note(common, closure);
         common
     }
 

@@ -28,6 +28,9 @@ pub struct Renewal {
     pub changed: Vec<(usize, ObjectSummary)>,
     /// Per linked file whether it has to be read again.
     pub is_relinked: Vec<bool>,
+    /// Per linked file the status to know it by the next time, if it turns out to be as it was: of those that were not read
+    /// again the one it was known by.
+    pub statuses: Vec<Option<Status>>,
 }
 
 /// A linked file as it is now.
@@ -64,6 +67,12 @@ impl Renewal {
             .collect::<Option<Vec<_>>>()?;
         let mut is_relinked: Vec<bool> = kept.images.iter().zip(images).map(is_relinked).collect();
         let sizes = renew_images(&mut kept, images, &is_relinked)?;
+        let status = |((kept, now), sizes): ((&KeptImage, &LinkedFile<'_>), &Sizes)| match sizes {
+            Sizes::Same => now.status.or(kept.status),
+            Sizes::OthersOfEvidence | Sizes::Others => kept.status,
+        };
+        let mut statuses: Vec<Option<Status>> =
+            kept.images.iter().zip(images).zip(&sizes).map(status).collect();
         for (object, summary) in &changed {
             let told = &mut kept.evidence.telling[*object];
             *told = told_again(summary, told)?;
@@ -73,13 +82,17 @@ impl Renewal {
         }
         let has_same_locals =
             |(object, summary): &(usize, ObjectSummary)| has_same_locals(&kept, *object, summary);
-        if sizes == Sizes::Others || !changed.iter().all(has_same_locals) {
-            renew_explanations(&mut kept, &changed, &mut is_relinked);
+        if sizes.contains(&Sizes::Others) || !changed.iter().all(has_same_locals) {
+            let before: Vec<Option<Status>> = kept.images.iter().map(|image| image.status).collect();
+            for image in renew_explanations(&mut kept, &changed) {
+                is_relinked[image] = true;
+                statuses[image] = before[image];
+            }
         }
         let encoded =
             |(object, summary): &(usize, ObjectSummary)| (objects[*object].key, summary.encode_unnumbered());
         cache.save(OBJECT_KIND, &changed.iter().map(encoded).collect::<Vec<_>>());
-        Some(Renewal { kept, changed, is_relinked })
+        Some(Renewal { kept, changed, is_relinked, statuses })
     }
 }
 
@@ -103,7 +116,7 @@ fn changed_object(
         return None;
     }
     let divided = Divided::of(read_input(input, files));
-    let closures = divided.closures();
+    let closures = divided.closures().to_vec();
     let mut own = divided.into_own();
     if own.shape(closures.iter().copied()) != kept.shape
         || own.elements.len() != kept.nodes.len()
@@ -121,23 +134,28 @@ fn is_relinked((kept, now): (&KeptImage, &LinkedFile<'_>)) -> bool {
     kept.status.is_none() || kept.status != now.status
 }
 
-/// Whether the symbols that no definition explains have the sizes they had.
+/// Whether the symbols of a linked file have the sizes they had, as far as these are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sizes {
     Same,
+    /// Only those have others that tell which objects are in it.
+    OthersOfEvidence,
+    /// Also those have others that no definition explains.
     Others,
 }
 
 /// Takes sizes from the linked files that changed; `None` if one has other symbols than it had.
-fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<Sizes> {
+fn renew_images(kept: &mut Kept, images: &[LinkedFile<'_>], is_relinked: &[bool]) -> Option<Vec<Sizes>> {
     kept.images
         .par_iter_mut()
         .zip(&mut kept.evidence.occurrences)
         .zip(images)
         .zip(is_relinked)
-        .filter(|(_, is_relinked)| **is_relinked)
-        .map(|(((kept, occurrences), now), _)| renew_image(kept, occurrences, now))
-        .try_reduce(|| Sizes::Same, |one, other| Some(if one == Sizes::Same { other } else { one }))
+        .map(|(((kept, occurrences), now), is_relinked)| match is_relinked {
+            true => renew_image(kept, occurrences, now),
+            false => Some(Sizes::Same),
+        })
+        .collect()
 }
 
 fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &LinkedFile<'_>) -> Option<Sizes> {
@@ -145,10 +163,13 @@ fn renew_image(kept: &mut KeptImage, occurrences: &mut [Occurrence], now: &Linke
     if kept.shape != Some(table.shape()) {
         return None;
     }
-    for found in occurrences {
-        found.size = table.size(found.entry)?;
-    }
     let mut sizes = Sizes::Same;
+    for found in occurrences {
+        let size = table.size(found.entry)?;
+        if std::mem::replace(&mut found.size, size) != size {
+            sizes = Sizes::OthersOfEvidence;
+        }
+    }
     for Candidate { symbol, .. } in &mut kept.candidates {
         let size = table.size(symbol.entry)?;
         if std::mem::replace(&mut symbol.size, size) != size {
@@ -167,9 +188,9 @@ fn has_same_locals(kept: &Kept, object: usize, summary: &ObjectSummary) -> bool 
     before().map(|local| (local.key, local.size)).eq(now)
 }
 
-/// Judges anew which symbols the local names of objects explain. A linked file with others unexplained than before has
-/// to be read again.
-fn renew_explanations(kept: &mut Kept, changed: &[(usize, ObjectSummary)], is_relinked: &mut [bool]) {
+/// Judges anew which symbols the local names of objects explain. Gives the linked files with others unexplained than
+/// before: these have to be read again.
+fn renew_explanations(kept: &mut Kept, changed: &[(usize, ObjectSummary)]) -> Vec<usize> {
     let is_same = |local: &Local| !changed.iter().any(|(changed, _)| Some(*changed as u32) == local.object);
     let mut own_locals: Vec<Local> = Vec::new();
     for (object, summary) in changed {
@@ -183,7 +204,8 @@ fn renew_explanations(kept: &mut Kept, changed: &[(usize, ObjectSummary)], is_re
     }
     let same = kept.locals.iter().filter(|local| is_same(local));
     let explanations = Explanations::of(same.chain(&own_locals));
-    for (index, (image, is_relinked)) in kept.images.iter_mut().zip(is_relinked).enumerate() {
-        *is_relinked |= explanations.judge(&mut image.candidates, index);
-    }
+    let images = kept.images.iter_mut().enumerate();
+    let judged_otherwise =
+        images.filter_map(|(index, image)| explanations.judge(&mut image.candidates, index).then_some(index));
+    judged_otherwise.collect()
 }

@@ -14,9 +14,11 @@ use rayon::prelude::*;
 
 use crate::bitcode::{is_bitcode, read_bitcode};
 use crate::content_key::{image_content, object_key};
+use crate::encoding::KeptBytes;
 use crate::file_records::{FileRecords, Held, Member, Status};
 use crate::found::{Found, FoundKind, find, given};
 use crate::image::{ImageSummary, read_image};
+use crate::in_order::make_in_order;
 use crate::kept::{Kept, KeptImage};
 use crate::pack::{Divided, Pack, Packer};
 use crate::reader::{opaque, read_object};
@@ -39,6 +41,10 @@ pub trait SummaryCache: Send + Sync {
     }
     /// Keeps summaries; what is there under the same key is replaced.
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]);
+    /// What was kept last under a key, where it lies. For what is large and can be made again.
+    fn kept(&self, key: Digest) -> Option<KeptBytes>;
+    /// Keeps such content, in place of what was kept under the key.
+    fn keep(&self, key: Digest, content: &[u8]);
 }
 
 /// A member of Rust's libraries.
@@ -53,6 +59,12 @@ impl SummaryCache for NoCache {
     }
 
     fn save(&self, _kind: &str, _summaries: &[(Digest, Vec<u8>)]) {}
+
+    fn kept(&self, _key: Digest) -> Option<KeptBytes> {
+        None
+    }
+
+    fn keep(&self, _key: Digest, _content: &[u8]) {}
 }
 
 /// A summary with the file it stands for.
@@ -81,6 +93,8 @@ pub struct BuildTree {
     pub images: Vec<Scanned<ImageSummary>>,
     /// How many objects were read rather than taken from the cache.
     pub files_read: usize,
+    /// How many linked files were read.
+    pub images_read: usize,
     pub bytes: u64,
     pub notes: Vec<String>,
     directory: PathBuf,
@@ -259,6 +273,7 @@ impl Listed {
         let images = read_images(cache, &self.images, &self.found, &self.files);
         let mut tree = self.tree(summaries, images);
         tree.files_read = read.files_read;
+        tree.images_read = tree.images.len();
         tree.packs = read.packs.into();
         tree
     }
@@ -301,6 +316,7 @@ impl Listed {
         let summaries = (0..self.objects.len()).map(summary).collect();
         let mut tree = self.tree(summaries, images);
         tree.files_read = renewal.changed.len();
+        tree.images_read = renewal.is_relinked.iter().filter(|is_relinked| **is_relinked).count();
         tree.packs = Lazy::new(move || Arc::new(read.packs.clone()));
         tree.renewal = Some(Arc::new(renewal));
         tree
@@ -495,13 +511,8 @@ pub(crate) fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
     }
 }
 
-/// How many objects are read at once, per thread. Twice as many are in memory as a whole: what is common to many is
-/// taken out of them one by one, in order.
-const OBJECTS_PER_THREAD: usize = 2;
-
-fn objects_at_once() -> usize {
-    rayon::current_num_threads() * OBJECTS_PER_THREAD
-}
+/// How many summaries are taken from the cache at once.
+const LOADED_AT_ONCE: usize = 16;
 
 /// The summaries of all objects, in order.
 struct ReadObjects {
@@ -517,20 +528,10 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
     let missing: Vec<usize> = (0..inputs.len()).filter(|&index| known[index].is_none()).collect();
     let mut summaries: Vec<ObjectSummary> = known.into_iter().map(Option::unwrap_or_default).collect();
     if !missing.is_empty() {
-        let mut packer =
-            Packer::new(&packs.iter().map(|packed| &packed.pack).collect::<Vec<_>>(), missing.len());
-        let read = |&index: &usize| (index, Divided::of(read_input(&inputs[index], files)));
-        let mut take = |divided: Vec<(usize, Divided)>| {
-            divided.into_iter().for_each(|(index, divided)| summaries[index] = packer.take(divided));
-        };
-        // Objects are read while those before them are packed. The scope is there to do all of it in the pool.
-        rayon::scope(|_| {
-            let mut before = Vec::new();
-            for chunk in missing.chunks(objects_at_once()) {
-                let read_chunk = || chunk.par_iter().map(read).collect();
-                (before, ()) = rayon::join(read_chunk, || take(std::mem::take(&mut before)));
-            }
-            take(before);
+        let mut packer = Packer::new(packs.iter().map(|packed| &packed.pack).collect(), missing.len());
+        let read = |place: usize| Divided::of(read_input(&inputs[missing[place]], files));
+        make_in_order(missing.len(), read, |place, divided| {
+            summaries[missing[place]] = packer.take(divided);
         });
         if let Some(pack) = packer.finish() {
             let (key, encoded) = pack.encode();
@@ -548,10 +549,13 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
 fn load_objects(cache: &dyn SummaryCache, inputs: &[Input]) -> (Vec<Option<ObjectSummary>>, Vec<Packed>) {
     let keys: Vec<Digest> = inputs.iter().map(|input| input.key).collect();
     let mut summaries: Vec<Option<ObjectSummary>> = Vec::with_capacity(keys.len());
-    for keys in keys.chunks(objects_at_once()) {
+    for keys in keys.chunks(LOADED_AT_ONCE) {
         let cached = cache.load(OBJECT_KIND, keys);
         let decode = |key: &Digest| ObjectSummary::decode(cached.get(key)?);
-        summaries.extend(keys.par_iter().map(decode).collect::<Vec<_>>());
+        match cached.is_empty() {
+            true => summaries.extend(keys.iter().map(|_| None)),
+            false => summaries.extend(keys.par_iter().map(decode).collect::<Vec<_>>()),
+        }
     }
     let mut pack_keys: Vec<Digest> =
         summaries.iter().flatten().flat_map(|summary| summary.packs.clone()).collect();

@@ -242,7 +242,7 @@ fn parts_that_lie_within_each_other_do_not_multiply() {
 
 /// An object as it is kept: its own part and a pack, both of which must come back from their stored form.
 fn kept(whole: ObjectSummary) -> (Vec<Packed>, ObjectSummary) {
-    let mut packer = Packer::new(&[], 1);
+    let mut packer = Packer::new(Vec::new(), 1);
     let own = packer.take(Divided::of(whole));
     let packs: Vec<Packed> =
         packer.finish().into_iter().map(|pack| Packed { key: pack.encode().0, pack }).collect();

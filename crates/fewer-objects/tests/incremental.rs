@@ -15,13 +15,12 @@ use fewer_objects::{
 };
 use proptest::prelude::*;
 
-use memory_cache::MemoryCache;
+use memory_cache::{KEPT_KIND, MemoryCache};
 use tools::run;
 
 const UNITS: usize = 4;
 /// So old is a file at least of which the status tells when it changes.
 const SETTLED: Duration = Duration::from_millis(2100);
-const KEPT_KIND: &str = "analysis";
 
 /// What a unit's text is made from.
 #[derive(Clone, Debug, Default)]
@@ -476,6 +475,61 @@ impl Small {
         assert_eq!(again, findings(self.path()));
         (again.tests[0].1, is_renewed)
     }
+}
+
+impl Small {
+    /// How many linked files are read in an analysis of what is old enough to be known again. It must find what one from
+    /// scratch finds.
+    fn images_read(&self) -> usize {
+        std::thread::sleep(SETTLED);
+        let build = self.path().join("build");
+        let tree = scan_again(&build, self.kept.clone()).unwrap();
+        let (again, is_renewed) = findings_of(&build, &tree, Given::default());
+        assert!(again == findings(self.path()) && is_renewed);
+        tree.images_read
+    }
+}
+
+#[test]
+fn a_program_that_was_found_as_it_was_is_not_read_again() {
+    let small = Small::new();
+    let build = |constant: u32, foreign: u32| {
+        let text = format!("int foreign(); int main() {{ return foreign() + {constant}; }}\n");
+        small.compile("main.cpp", "build/main.o", &text);
+        small.compile("foreign.cpp", "foreign.o", &format!("int foreign() {{ return {foreign}; }}\n"));
+        small.link(&["build/main.o", "foreign.o"]);
+    };
+    build(1, 1);
+    std::thread::sleep(SETTLED);
+    small.analyse();
+    build(2, 1);
+    assert_eq!([small.images_read(), small.images_read()], [1, 0], "only its own code differs");
+    build(2, 2);
+    assert_eq!([small.images_read(), small.images_read()], [1, 1], "foreign code differs from what is kept");
+    build(3, 1);
+    assert_eq!([small.images_read(), small.images_read()], [1, 0]);
+}
+
+#[test]
+fn a_program_whose_objects_only_bytes_tell_is_read_again_until_it_is_kept() {
+    let small = Small::new();
+    small.compile("main.cpp", "build/main.o", "int variant(int); int main() { return variant(2); }\n");
+    let compile = |object: &str, constant: u32| {
+        let text = format!("int variant(int x) {{ return x + {constant}; }}\n");
+        small.compile(&format!("{object}/variant.cpp"), &format!("build/{object}.o"), &text);
+    };
+    compile("a", 1);
+    compile("b", 2);
+    small.link(&["build/main.o", "build/a.o"]);
+    std::thread::sleep(SETTLED);
+    small.analyse();
+    // The program is linked with what `a` is for a while; then `a` is again what was kept, and the program is not.
+    compile("a", 3);
+    small.link(&["build/main.o", "build/a.o"]);
+    assert_eq!([small.images_read(), small.images_read()], [1, 1]);
+    compile("a", 1);
+    std::thread::sleep(SETTLED);
+    small.analyse();
 }
 
 #[test]

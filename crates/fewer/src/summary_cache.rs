@@ -2,7 +2,7 @@
 //! wrong: the first problem is remembered and told as a note.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use fewer_core::Digest;
 use fewer_store::{Store, StoreError};
@@ -43,7 +43,7 @@ impl StoredSummaries {
         self.ask(|store| store.blobs(kind, keys)).unwrap_or_default()
     }
 
-    fn keep(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
+    fn put(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
         self.ask(|store| store.replace_blobs(kind, summaries));
     }
 }
@@ -58,7 +58,16 @@ impl fewer_objects::SummaryCache for StoredSummaries {
     }
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        self.keep(kind, summaries);
+        self.put(kind, summaries);
+    }
+
+    fn kept(&self, key: Digest) -> Option<fewer_objects::KeptBytes> {
+        let kept = self.ask(|store| store.kept(key)).flatten()?;
+        Some(Arc::new(kept))
+    }
+
+    fn keep(&self, key: Digest, content: &[u8]) {
+        self.ask(|store| store.keep(key, content));
     }
 }
 
@@ -68,6 +77,6 @@ impl fewer_java::SummaryCache for StoredSummaries {
     }
 
     fn save(&self, kind: &str, summaries: &[(Digest, Vec<u8>)]) {
-        self.keep(kind, summaries);
+        self.put(kind, summaries);
     }
 }

@@ -52,7 +52,7 @@ impl<'t> Analysis<'t> {
         if !renewal.has_same_contests(build_directory, tree) {
             return None;
         }
-        let mut images = survey_again(build_directory, tree, renewal, given)?;
+        let (mut images, has_same_foreign) = survey_again(build_directory, tree, renewal, given)?;
         let takes_in = TakesIn { programs: kept.starts_programs, libraries: kept.loads_libraries };
         note_contents(tree, takes_in, &given.harnesses, &mut images);
         let direct: Vec<ImageSet> = kept.objects.iter().map(|object| object.direct.clone()).collect();
@@ -72,6 +72,7 @@ impl<'t> Analysis<'t> {
         let graph = graph(tree, renewal, contents, made);
         let notes = notes(tree, &kept.notes, &surroundings);
         let initialisers = kept.initialisers.clone();
+        renewal.keep_statuses(tree, &has_same_foreign);
         let basis = Basis::Kept(renewal);
         Some(Analysis::complete(basis, tree, graph, initialisers, surroundings, environments, notes))
     }
@@ -113,6 +114,7 @@ impl<'t> Analysis<'t> {
             direct: members.direct[index].clone(),
         };
         let kept = Kept {
+            digest: Digest::default(),
             virtual_calls: self.surroundings.virtual_calls,
             objects: tree.objects.iter().enumerate().map(object).collect(),
             packs: tree.pack_keys(),
@@ -139,13 +141,13 @@ impl<'t> Analysis<'t> {
 
     /// All nodes but those of what the programs run on, which come last.
     fn kept_nodes(&self, LinkedTests { linked, base_count: count, .. }: &LinkedTests<'_>) -> KeptNodes {
+        let elements = || (0..*count as u32).map(ElementId);
         let mut nodes = KeptNodes {
             commons: linked.common_count() as u32,
-            contents: Vec::with_capacity(*count),
-            fingerprints: Vec::with_capacity(*count),
+            contents: elements().map(|node| self.graph.content(node)).collect(),
+            fingerprints: elements().map(|node| self.fingerprints.element(node)).collect(),
             programs: Vec::with_capacity(linked.images.len()),
-            counts: Vec::with_capacity(*count),
-            targets: Vec::with_capacity(self.graph.reference_count()),
+            rows: Rows::with_capacity(*count, self.graph.reference_count()),
             ..KeptNodes::default()
         };
         let mut sets: HashMap<&ImageSet, u32> = HashMap::new();
@@ -160,22 +162,33 @@ impl<'t> Analysis<'t> {
         }
         let made = count - linked.element_count();
         nodes.names = linked.made[..made].iter().map(|node| node.name.clone()).collect();
-        for node in (0..*count as u32).map(ElementId) {
-            let references = self.graph.references(node);
-            nodes.contents.push(self.graph.content(node));
-            nodes.fingerprints.push(self.fingerprints.element(node));
-            nodes.counts.push(references.len() as u32);
-            nodes.targets.extend(references.iter().map(|target| target.0));
+        for node in elements() {
+            nodes.rows.push(self.graph.references(node).iter().map(|target| target.0));
         }
         nodes
     }
 }
 
 impl Renewal {
+    /// Keeps by which statuses the linked files are known that were found as they were. Where bytes had to tell what is in
+    /// a file, they are asked again as long as it is not the very one that was kept: the next answer depends on objects too.
+    fn keep_statuses(&self, tree: &BuildTree, has_same_foreign: &[bool]) {
+        let Some((cache, directory, _)) = tree.keeper() else { return };
+        let is_contested =
+            |image: usize| self.kept.contested.iter().any(|(contest, _)| contest.image == image);
+        let status = |(image, (kept, now)): (usize, (&KeptImage, &Option<Status>))| match now {
+            Some(now) if has_same_foreign[image] && !is_contested(image) => Some(*now),
+            Some(_) | None => kept.status,
+        };
+        let images = self.kept.images.iter().zip(&self.statuses).enumerate();
+        let statuses: Vec<Option<Status>> = images.map(status).collect();
+        self.kept.save_statuses(cache, directory, &statuses);
+    }
+
     /// The contents of the kept nodes as they are now; `None` if other files are taken in than before.
     fn contents(&self, intakes: &Intakes) -> Option<Vec<Digest>> {
         let Kept { nodes, inputs, objects, .. } = &self.kept;
-        let mut contents = nodes.contents.clone();
+        let mut contents: Vec<Digest> = nodes.contents.iter().collect();
         for (object, summary) in &self.changed {
             for (&node, element) in objects[*object].nodes.iter().zip(&summary.elements) {
                 if node != NO_NODE {
@@ -227,8 +240,8 @@ impl Renewal {
 
 impl KeptNodes {
     /// What identifies each common element. These come first, and their contents never change.
-    fn closures(&self) -> &[Digest] {
-        &self.contents[..self.commons as usize]
+    fn closures(&self) -> impl Iterator<Item = Digest> {
+        self.contents.iter().take(self.commons as usize)
     }
 
     /// The elements that a program holds.
@@ -246,14 +259,14 @@ fn closures<'s>(summary: &'s ObjectSummary, packs: &'s [Packed]) -> impl Iterato
         .map(|common| packs[common.pack as usize].pack.elements[common.element as usize].closure)
 }
 
-/// What each linked file has around it now. Foreign code is read where the file changed; `None` if it uses other names
-/// than it did.
+/// What each linked file has around it now, and whether its foreign code is as it was. That is read where the file changed;
+/// `None` if it uses other names than it did.
 fn survey_again(
     build_directory: &Path,
     tree: &BuildTree,
     renewal: &Renewal,
     given: &Given,
-) -> Option<Vec<ImageSurroundings>> {
+) -> Option<(Vec<ImageSurroundings>, Vec<bool>)> {
     let direct: Vec<ImageSet> = renewal.kept.objects.iter().map(|object| object.direct.clone()).collect();
     let mut finder = LibraryFinder::new(given.library_path.clone());
     let mut reader = ForeignReader::default();
@@ -269,20 +282,21 @@ fn survey_again(
                 None => kept.foreign.clone(),
             };
             let has_same_calls = foreign.calls == kept.foreign.calls;
+            let is_same = foreign.digest == kept.foreign.digest;
             let items = items(build_directory, tree, image, foreign.digest, &mut finder);
             let stale = stale_object(tree, &direct, index, given.is_linked);
             let calls = called_names(&kept.called);
             let around = ImageSurroundings { image: image.name.clone(), items, calls, stale, content: None };
-            has_same_calls.then_some(around)
+            has_same_calls.then_some((around, is_same))
         })
-        .collect()
+        .collect::<Option<Vec<_>>>()
+        .map(|images| images.into_iter().unzip())
 }
 
 /// The kept nodes with their contents, then the new ones.
 fn graph(tree: &BuildTree, renewal: &Arc<Renewal>, mut contents: Vec<Digest>, made: Vec<NewNode>) -> Graph {
-    let KeptNodes { targets, programs, names, .. } = &renewal.kept.nodes;
-    let mut rows = Rows::with_capacity(contents.len() + made.len(), targets.len());
-    renewal.kept.nodes.rows().for_each(|row| rows.push(row.iter().copied()));
+    let KeptNodes { rows, programs, names, .. } = &renewal.kept.nodes;
+    let mut rows = rows.clone();
     let mut names = names.clone();
     for (node, references) in made {
         contents.push(node.content);
@@ -297,12 +311,12 @@ fn graph(tree: &BuildTree, renewal: &Arc<Renewal>, mut contents: Vec<Digest>, ma
 }
 
 /// The nodes of common elements, which come first, by what identifies each.
-fn nodes_by_closure(closures: &[Digest]) -> DigestMap<u32> {
-    closures.iter().copied().zip(0..).collect()
+fn nodes_by_closure(closures: impl Iterator<Item = Digest>) -> DigestMap<u32> {
+    closures.zip(0..).collect()
 }
 
 /// Per pack and element its node. The closures are those of the nodes.
-fn common_nodes(closures: &[Digest], packs: &[Packed]) -> Vec<Vec<u32>> {
+fn common_nodes(closures: impl Iterator<Item = Digest>, packs: &[Packed]) -> Vec<Vec<u32>> {
     let nodes = nodes_by_closure(closures);
     let node = |common: &CommonElement| nodes.get(&common.closure).copied().unwrap_or(NO_NODE);
     packs.iter().map(|packed| packed.pack.elements.iter().map(node).collect()).collect()
