@@ -2,20 +2,24 @@
 //! that are gone. They are compared symbol by symbol with addresses replaced by what lies there, so that they stay the
 //! same while the program around them moves.
 
-use std::cmp::Reverse;
+mod cover;
+mod open_names;
+mod program;
+
 use std::ops::Range;
 
 use fewer_core::{Digest, DigestBuilder, DigestSum, Domain};
-use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
 use crate::address_fields::{AddressField, FieldKind, clear, mask_aarch64, x86_address_fields};
 use crate::explanations::Candidate;
 use crate::image::{ImageSummary, ImageSymbol};
-use crate::layout::{Body, Filling, Layout, Location, SymbolPlace};
+use crate::layout::{Body, Filling, Layout};
 use crate::name_map::{KeyedMap, NameMap, SizedNameMap};
-use crate::relocatable::{MOST_OVERLAP, STT_FUNC, STT_GNU_IFUNC, STT_OBJECT};
+use crate::relocatable::MOST_OVERLAP;
 use crate::summary::NameKey;
-use crate::symbol_names::is_counter;
+
+use open_names::OpenNames;
+use program::{Placed, Program};
 
 const FOREIGN: Domain = Domain::new("image.foreign");
 const WHOLE: Domain = Domain::new("image.whole");
@@ -488,15 +492,6 @@ impl Label<'_> {
     }
 }
 
-/// A foreign symbol of a file.
-#[derive(Clone, Copy)]
-struct Placed {
-    number: u32,
-    key: NameKey,
-    size: u32,
-    place: Location,
-}
-
 /// A foreign symbol with its bytes.
 struct Part {
     symbol: Placed,
@@ -515,340 +510,6 @@ struct Parts {
     targets: Vec<u64>,
 }
 
-/// A linked file with its foreign symbols.
-struct Program<'d> {
-    layout: Layout<'d>,
-    symbols: Vec<Placed>,
-    /// Where foreign symbols begin, sorted, and which it is; of several that begin at one address the largest.
-    starts: Vec<(u64, u32)>,
-    /// By number where a symbol begins, and how many bytes from there on are told by it.
-    spans: Vec<(u64, u64)>,
-    cover: Cover,
-}
-
-impl<'d> Program<'d> {
-    fn of(layout: Layout<'d>, symbols: Vec<Placed>, numbers: usize) -> Program<'d> {
-        let at = |(symbol, index): (&Placed, u32)| match symbol.place {
-            Location::At(address) => layout.addresses.contains(&address).then_some((address, index)),
-            Location::OfThread(_) => None,
-        };
-        let mut starts: Vec<(u64, u32)> = symbols.iter().zip(0..).filter_map(at).collect();
-        starts.sort_unstable();
-        let rank = |(_, index): &(u64, u32)| {
-            let Placed { key, size, .. } = symbols[*index as usize];
-            (Reverse(size), key)
-        };
-        starts.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same && rank(next) < rank(kept) {
-                *kept = *next;
-            }
-            is_same
-        });
-        let mut spans = vec![(0, 0); numbers];
-        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([u64::MAX]);
-        for (&(start, index), end) in starts.iter().zip(ends) {
-            let Placed { number, size, .. } = symbols[index as usize];
-            spans[number as usize] = (start, u64::from(size).max(1).min(end - start));
-        }
-        let sized = starts.iter().map(|(start, index)| (*start, symbols[*index as usize].size));
-        let cover = Cover::of(&layout.addresses, sized);
-        Program { layout, symbols, starts, spans, cover }
-    }
-
-    /// Whether a label is what [`Program::reference`] says of an address; not if that is harder to tell.
-    #[inline]
-    fn confirms(&self, label: &Label<'d>, kind: FieldKind, address: u64) -> bool {
-        match label {
-            Label::Foreign(number, offset) => {
-                let (start, length) = self.spans[*number as usize];
-                *offset < length && address.wrapping_sub(start) == *offset
-            }
-            Label::Constant(bytes) => {
-                !self.cover.may_hold(address) && self.layout.has_constant(address, kind, bytes)
-            }
-            Label::Named(..) | Label::Numbered(_) | Label::Elsewhere(_) | Label::Nothing => false,
-        }
-    }
-
-    fn reference(&self, kind: FieldKind, address: u64) -> Reference<'d> {
-        if let Some(label) = self.foreign_at(address) {
-            Reference::To(label)
-        } else if !self.layout.addresses.contains(&address) {
-            Reference::To(Label::Elsewhere(address))
-        } else {
-            let constant = (kind != FieldKind::Branch).then(|| self.layout.constant(address, kind)).flatten();
-            constant.map_or(Reference::Open(address), |bytes| Reference::To(Label::Constant(bytes)))
-        }
-    }
-
-    /// Whether only a name can tell what lies at an address.
-    fn is_open(&self, address: u64) -> bool {
-        self.layout.addresses.contains(&address)
-            && !self.cover.may_hold(address)
-            && !self.layout.is_constant(address)
-    }
-
-    fn filled_with(&self, filling: Filling) -> Reference<'d> {
-        match filling {
-            Filling::Address(address) => self.reference(FieldKind::Address, address),
-            Filling::Name(key, offset) => Reference::To(Label::Named(key, offset)),
-            Filling::Other => Reference::To(Label::Nothing),
-        }
-    }
-
-    /// The foreign symbol at an address, and how far into it.
-    fn foreign_at(&self, address: u64) -> Option<Label<'d>> {
-        if !self.cover.may_hold(address) {
-            return None;
-        }
-        let after = self.starts.partition_point(|(start, _)| *start <= address);
-        let (start, index) = self.starts[after.checked_sub(1)?];
-        let Placed { number, size, .. } = self.symbols[index as usize];
-        let offset = address - start;
-        (offset == 0 || offset < u64::from(size)).then_some(Label::Foreign(number, offset))
-    }
-
-    /// What an address leads to where the loader fills in another, or where code goes on from there.
-    fn way_on(&self, address: u64) -> Option<Reference<'d>> {
-        let slot = self.branch_through(address).unwrap_or(address);
-        self.layout.filling_at(slot).map(|filling| self.filled_with(filling))
-    }
-
-    /// Per address what the symbols say that begin there, of several names always the same. The addresses are sorted.
-    fn begun_at(
-        &self,
-        addresses: &[u64],
-        identities: &[Identity],
-        room: &mut Room,
-    ) -> Option<Vec<Option<Label<'d>>>> {
-        // There are many symbols and few open addresses: most are ruled out by some of their bits.
-        const BITS: usize = 1 << 16;
-        let mut may_be_open = vec![false; BITS];
-        addresses.iter().for_each(|&address| may_be_open[address as usize % BITS] = true);
-        let mut labels: Vec<Option<Label<'d>>> = vec![None; addresses.len()];
-        for symbol in self.layout.symbols().iter() {
-            let address = symbol.address();
-            if !may_be_open[address as usize % BITS] {
-                continue;
-            }
-            let first = addresses.partition_point(|other| *other < address);
-            for (place, _) in
-                addresses.iter().enumerate().skip(first).take_while(|(_, other)| **other == address)
-            {
-                let Some(label) = self.symbol_label(&symbol, 0, identities, room)? else { break };
-                if self.layout.is_constant(address) && self.layout.may_be_short_text(address) {
-                    break;
-                }
-                let is_better = match (&labels[place], &label) {
-                    (None, _) | (Some(Label::Numbered(_)), Label::Named(..)) => true,
-                    (Some(Label::Named(known, _)), Label::Named(key, _)) => key < known,
-                    (Some(_), _) => false,
-                };
-                if is_better {
-                    labels[place] = Some(label);
-                }
-            }
-        }
-        Some(labels)
-    }
-
-    /// Names addresses that have no label yet by the symbols that they lie in.
-    fn name_within(
-        &self,
-        addresses: &[u64],
-        labels: &mut [Option<Label<'d>>],
-        identities: &[Identity],
-        room: &mut Room,
-    ) -> Option<()> {
-        // Constants are put together from all files: what lies around one tells nothing of it.
-        let is_open = |place: usize| labels[place].is_none() && !self.layout.is_constant(addresses[place]);
-        let places = (0..addresses.len()).filter(|place| is_open(*place));
-        let mut open: Vec<Inside> =
-            places.map(|place| Inside { address: addresses[place], place, nearest: None }).collect();
-        let lines = Cover::of(&self.layout.addresses, open.iter().map(|inside| (inside.address, 1)));
-        for symbol in self.layout.symbols().iter() {
-            let (start, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
-            if open.is_empty() || !lines.may_hold_any(start..end) || !is_named(&symbol) {
-                continue;
-            }
-            let first = open.partition_point(|inside| inside.address < start);
-            if open.get(first).is_none_or(|inside| inside.address >= end) {
-                continue;
-            }
-            let Some(name) = symbol.name() else { continue };
-            let this = (Reverse(start), NameKey::of(name));
-            for Inside { address, place, nearest } in
-                open[first..].iter_mut().take_while(|inside| inside.address < end)
-            {
-                if nearest.is_none_or(|nearest| this < nearest) {
-                    room.take(1)?;
-                    labels[*place] = self.symbol_label(&symbol, *address - start, identities, room)?;
-                    *nearest = Some(this);
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// What a symbol that is not foreign says of an address within it: its name, or its content if it has a number for
-    /// a name, with what its addresses lead to as far as that is told at once. The first `None` is for want of room.
-    fn symbol_label(
-        &self,
-        symbol: &SymbolPlace<'d>,
-        offset: u64,
-        identities: &[Identity],
-        room: &mut Room,
-    ) -> Option<Option<Label<'d>>> {
-        let Some(name) = symbol.name().filter(|_| is_named(symbol)) else { return Some(None) };
-        if !symbol.is_local() || !is_counter(name) {
-            return Some(Some(Label::Named(NameKey::of(name), offset)));
-        }
-        let mut digest = DigestBuilder::new(FOREIGN);
-        digest.number(offset).number(symbol.size());
-        let size = u32::try_from(symbol.size()).unwrap_or(u32::MAX);
-        let Some(body) = self.layout.body_at(symbol.address(), size) else {
-            // It starts as zeros. The number tells nothing.
-            let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            digest.bytes(&name[..name.len() - digits]);
-            return Some(Some(Label::Numbered(digest.finish().to_bytes())));
-        };
-        room.take(body.bytes.len())?;
-        let (fields, references): (Vec<AddressField>, Vec<Reference<'d>>) = match body.is_code {
-            true => {
-                let fields = code_fields(&self.layout, &body);
-                let reference = |field: &AddressField| self.reference(field.kind, field.target(&body));
-                let references = fields.iter().map(reference).collect();
-                (fields, references)
-            }
-            false => {
-                let fillings = self.layout.fillings(body);
-                (
-                    word_fields(&fillings),
-                    fillings.iter().map(|(_, filling)| self.filled_with(*filling)).collect(),
-                )
-            }
-        };
-        digest.digest(masked_digest(body.bytes, &fields, body.is_code && !self.layout.is_x86));
-        for reference in references {
-            match reference {
-                Reference::To(label) => label.add_to(identities, &mut digest),
-                Reference::Open(_) | Reference::AsBefore => Label::Nothing.add_to(identities, &mut digest),
-            }
-        }
-        Some(Some(Label::Numbered(digest.finish().to_bytes())))
-    }
-
-    /// The place that code branches through which does nothing else: the linker's way into shared libraries.
-    fn branch_through(&self, address: u64) -> Option<u64> {
-        const LONGEST: u32 = 16;
-        const MOST_INSTRUCTIONS: usize = 3;
-        let Body { bytes, is_code, .. } = self.layout.body_at(address, LONGEST)?;
-        if !is_code || !self.layout.is_x86 {
-            return None;
-        }
-        let decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
-        let mut branches = decoder.into_iter().take(MOST_INSTRUCTIONS);
-        let branch = branches.find(|instruction| instruction.mnemonic() == Mnemonic::Jmp)?;
-        branch.is_ip_rel_memory_operand().then(|| branch.ip_rel_memory_address())
-    }
-}
-
-/// What lies at addresses that are not of foreign symbols, by all symbols of the file. Sorted.
-struct OpenNames<'d> {
-    addresses: Vec<u64>,
-    labels: Vec<Label<'d>>,
-}
-
-impl<'d> OpenNames<'d> {
-    /// `None` if symbols lie within each other too often.
-    fn of(program: &Program<'d>, identities: &[Identity], found: &Found<'d>, mut room: Room) -> Option<Self> {
-        let addresses = found.open();
-        let mut labels = program.begun_at(&addresses, identities, &mut room)?;
-        // Where nothing begins, the loader fills in an address, or code goes on from there.
-        let mut behind: Vec<(u64, usize)> = Vec::new();
-        for (place, label) in labels.iter_mut().enumerate().filter(|(_, label)| label.is_none()) {
-            match program.way_on(addresses[place]) {
-                Some(Reference::To(there)) => *label = Some(there),
-                Some(Reference::Open(address)) => behind.push((address, place)),
-                Some(Reference::AsBefore) | None => {}
-            }
-        }
-        behind.sort_unstable();
-        let led_to: Vec<u64> = behind.iter().map(|(address, _)| *address).collect();
-        let mut there = match led_to.is_empty() {
-            true => Vec::new(),
-            false => program.begun_at(&led_to, identities, &mut room)?,
-        };
-        program.name_within(&led_to, &mut there, identities, &mut room)?;
-        for ((_, place), there) in behind.into_iter().zip(there) {
-            labels[place] = Some(there.unwrap_or(Label::Nothing));
-        }
-        program.name_within(&addresses, &mut labels, identities, &mut room)?;
-        let labels = labels.into_iter().map(|label| label.unwrap_or(Label::Nothing)).collect();
-        Some(OpenNames { addresses, labels })
-    }
-
-    fn label(&self, address: u64) -> Label<'d> {
-        self.addresses.binary_search(&address).map_or(Label::Nothing, |place| self.labels[place])
-    }
-}
-
-/// An address with the symbol around it that begins last; of several that begin there the first by name.
-struct Inside {
-    address: u64,
-    place: usize,
-    nearest: Option<(Reverse<u64>, NameKey)>,
-}
-
-/// In which stretches of addresses there is something: most other addresses are told from theirs by this.
-struct Cover {
-    low: u64,
-    /// A stretch has this power of two of addresses.
-    stretch: u32,
-    is_covered: Vec<bool>,
-}
-
-impl Cover {
-    /// Of things with their sizes.
-    fn of(addresses: &Range<u64>, things: impl Iterator<Item = (u64, u32)>) -> Cover {
-        const MOST_STRETCHES: u64 = 1 << 16;
-        const LEAST: u32 = 6;
-        let span = addresses.end - addresses.start;
-        let stretch = (u64::BITS - (span / MOST_STRETCHES).leading_zeros()).max(LEAST);
-        let is_covered = vec![false; (span >> stretch) as usize + 1];
-        let mut cover = Cover { low: addresses.start, stretch, is_covered };
-        for (start, size) in things {
-            let end = start.saturating_add(u64::from(size.max(1)));
-            let within = start.max(addresses.start)..end.min(addresses.end);
-            if !within.is_empty() {
-                let stretches = cover.stretch_of(within.start)..=cover.stretch_of(within.end - 1);
-                cover.is_covered[stretches].fill(true);
-            }
-        }
-        cover
-    }
-
-    #[inline]
-    fn may_hold_any(&self, addresses: Range<u64>) -> bool {
-        if addresses.is_empty() || addresses.end <= self.low {
-            return false;
-        }
-        let first = self.stretch_of(addresses.start.max(self.low));
-        let count = self.stretch_of(addresses.end - 1) - first + 1;
-        self.is_covered.iter().skip(first).take(count).any(|is_covered| *is_covered)
-    }
-
-    fn stretch_of(&self, address: u64) -> usize {
-        (address.wrapping_sub(self.low) >> self.stretch) as usize
-    }
-
-    #[inline]
-    fn may_hold(&self, address: u64) -> bool {
-        self.is_covered.get(self.stretch_of(address)).is_none_or(|is_covered| *is_covered)
-    }
-}
-
 /// What tells symbols of equal name and size apart, if they have bytes.
 fn content_key<'d>(layout: &Layout<'d>, body: Body<'d>) -> u64 {
     let fields = match body.is_code {
@@ -856,11 +517,6 @@ fn content_key<'d>(layout: &Layout<'d>, body: Body<'d>) -> u64 {
         false => word_fields(&layout.fillings(body)),
     };
     masked_digest(body.bytes, &fields, body.is_code && !layout.is_x86).0 as u64
-}
-
-/// Whether a symbol stands for code or data.
-fn is_named(symbol: &SymbolPlace<'_>) -> bool {
-    matches!(symbol.kind(), STT_FUNC | STT_OBJECT | STT_GNU_IFUNC)
 }
 
 /// The digest of some bytes without the addresses in them.
