@@ -534,6 +534,50 @@ fn tables_without_a_symbol_of_a_static_library_elsewhere_are_not_compared() {
     assert_eq!(differing(&before, &state(&library[0].replace(old, new))), names(&[]));
 }
 
+/// Known limits: see docs/cpp.md.
+#[test]
+fn what_has_no_symbol_to_be_compared_by_is_not_compared_in_a_static_library_elsewhere() {
+    const UNSEEN: [LibraryChange<'_>; 4] = [
+        LibraryChange {
+            what: "the type that a catch names",
+            library: &["struct One { int n; }; struct Two { int n; };
+                int thrown(int n) { if (n == 1) throw One{1}; throw Two{2}; }
+                int both(int n) { try { return thrown(n); } catch (One& one) { return one.n; } catch (Two& two) { return two.n; } }
+                int answer() { volatile int n = 1; try { return thrown(n); } catch (const One& one) { return one.n; } }"],
+            own: OTHER,
+            change: ("const One&", "const Two&"),
+        },
+        LibraryChange {
+            what: "which functions run before main",
+            library: &["int n = 1; __attribute__((constructor)) void set() { n = 7; } int answer() { return n; }"],
+            own: OTHER,
+            change: ("constructor", "used"),
+        },
+        LibraryChange {
+            what: "a text of wide characters",
+            library: &["const wchar_t* text() { return L\"some text\"; } int answer() { return text()[2]; }"],
+            own: OTHER,
+            change: ("some", "same"),
+        },
+        LibraryChange {
+            what: "code of a symbol without kind and size",
+            library: &["asm(\".globl number\\n.text\\nnumber: movl $7, %eax\\nret\\n\");
+                extern \"C\" int number(); int answer() { return number(); }"],
+            own: OTHER,
+            change: ("$7", "$9"),
+        },
+    ];
+    for LibraryChange { what, library, own, change: (old, new) } in UNSEEN {
+        let directory = build();
+        let tools = Tools::compiler("g++", &[]);
+        let state = |source: &str| with_library_from_elsewhere(directory.path(), &tools, &[source], own);
+        let before = state(library[0]);
+        let changed = library[0].replace(old, new);
+        assert_ne!(changed, library[0], "{what}");
+        assert_eq!(differing(&before, &state(&changed)), names(&[]), "{what}");
+    }
+}
+
 #[test]
 fn a_static_library_elsewhere_is_the_same_wherever_it_is_linked_to() {
     const LIBRARY: &str = "#include <cstdio>\n#include <string>\n
