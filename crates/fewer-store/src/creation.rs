@@ -31,23 +31,21 @@ pub(crate) fn ensure_directory(directory: &Path) -> Result<(), StoreErrorKind> {
     Ok(())
 }
 
-/// Makes the store file where there is none, and tells whether it did. Of two processes one makes it, and the other
-/// waits for it.
-pub(crate) fn ensure_file(path: &Path) -> Result<bool, StoreErrorKind> {
+/// Makes the store file where there is none. Of two processes one makes it, and the other waits for it.
+pub(crate) fn ensure_file(path: &Path) -> Result<(), StoreErrorKind> {
     if path.symlink_metadata().is_ok() {
-        return Ok(false);
+        return Ok(());
     }
     let lock = File::create(path.with_extension("lock")).map_err(StoreErrorKind::from_io)?;
     lock.lock().map_err(StoreErrorKind::from_io)?;
     if path.symlink_metadata().is_ok() {
-        return Ok(false);
+        return Ok(());
     }
     set_aside_logs(path).map_err(StoreErrorKind::from_io)?;
     let new = path.with_extension("new");
     remove_leftovers(&new).map_err(StoreErrorKind::from_io)?;
     write_empty_store(&new)?;
-    publish(&new, path).map_err(StoreErrorKind::from_io)?;
-    Ok(true)
+    publish(&new, path).map_err(StoreErrorKind::from_io)
 }
 
 /// Whether the file deserves a check of its structure; an error where it is certainly no store of ours. Reads

@@ -55,9 +55,14 @@ impl Store {
     pub(crate) fn drop_kept(&self) -> Result<u64, StoreError> {
         let mut dropped = 0;
         for file in self.kept_files() {
-            if is_unused_for(&file, UNREFERENCED_LIFE) {
-                fs::remove_file(&file).map_err(|error| failed(&file, error))?;
-                dropped += 1;
+            if !is_unused_for(&file, UNREFERENCED_LIFE) {
+                continue;
+            }
+            match fs::remove_file(&file) {
+                Ok(()) => dropped += 1,
+                // Another process drops it too.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(failed(&file, error)),
             }
         }
         Ok(dropped)

@@ -9,9 +9,10 @@
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::creation;
 use crate::error::{StoreError, StoreErrorKind};
@@ -40,7 +41,7 @@ pub struct Store {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Log {
     Used,
-    /// The store is new, and has none yet.
+    /// The store is new, and had none when it was opened.
     NotYet,
 }
 
@@ -53,12 +54,9 @@ impl Store {
         let failed = |kind| StoreError { path: path.clone(), kind };
         creation::ensure_directory(directory)
             .map_err(|kind| StoreError { path: directory.to_path_buf(), kind })?;
-        let log = match creation::ensure_file(&path).map_err(failed)? {
-            true => Log::NotYet,
-            false => Log::Used,
-        };
+        creation::ensure_file(&path).map_err(failed)?;
         let doubtful = creation::inspect(&path).map_err(failed)?;
-        let connection = connect(&path, log).map_err(failed)?;
+        let (connection, log) = connect(&path).map_err(failed)?;
         if doubtful {
             quick_check(&connection).map_err(failed)?;
         }
@@ -68,8 +66,8 @@ impl Store {
 
     /// Another connection to the same file, which was looked at when it was opened.
     pub fn beside(&self) -> Result<Store, StoreError> {
-        let connection = connect(&self.path, self.log.get()).map_err(|kind| self.failed(kind))?;
-        Ok(Store { connection, path: self.path.clone(), log: self.log.clone() })
+        let (connection, log) = connect(&self.path).map_err(|kind| self.failed(kind))?;
+        Ok(Store { connection, path: self.path.clone(), log: Cell::new(log) })
     }
 
     /// The database file.
@@ -153,7 +151,7 @@ impl Store {
 }
 
 /// A connection to an existing file, with the settings that do not stay in the file.
-fn connect(path: &Path, log: Log) -> Result<Connection, StoreErrorKind> {
+fn connect(path: &Path) -> Result<(Connection, Log), StoreErrorKind> {
     let connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -164,20 +162,26 @@ fn connect(path: &Path, log: Log) -> Result<Connection, StoreErrorKind> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    if log == Log::Used {
-        use_log(&connection)?;
-    }
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
-    Ok(connection)
+    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    Ok((connection, if mode == "wal" { Log::Used } else { Log::NotYet }))
 }
 
-/// Gives the file a write-ahead log if it has none.
+/// Gives the file a write-ahead log. While another process writes to it without one, SQLite refuses at once.
 fn use_log(connection: &Connection) -> Result<(), StoreErrorKind> {
-    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
-    if mode != "wal" {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+    const PAUSE: Duration = Duration::from_millis(5);
+    let began = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < BUSY_TIMEOUT =>
+            {
+                thread::sleep(PAUSE);
+            }
+            changed => return Ok(changed?),
+        }
     }
-    Ok(())
 }
 
 fn quick_check(connection: &Connection) -> Result<(), StoreErrorKind> {

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
+use std::thread;
+use std::time::Duration;
 
 use fewer_core::{Digest, Verdict};
 use fewer_store::{SCHEMA_VERSION, Store, StoreErrorKind};
@@ -76,16 +78,40 @@ fn a_new_store_is_filled_without_a_log_and_gets_one_with_the_first_record() {
 }
 
 #[test]
-fn a_store_that_was_only_filled_gets_its_log_when_it_is_opened_again() {
+fn a_store_that_was_only_filled_gets_its_log_from_whoever_records_first() {
     let project = Project::new();
     let first = project.store();
     first.replace_blobs("summary", &[(Digest(1), b"one".into())]).unwrap();
     let second = project.store();
+    ran(&second, "c0", &[("A", 1, Verdict::Passed)]);
     assert_eq!(journal_mode(&project), "wal");
     first.replace_blobs("summary", &[(Digest(2), b"two".into())]).unwrap();
     ran(&first, "c1", &[("A", 1, Verdict::Passed)]);
     assert_eq!(second.blobs("summary", &[Digest(1), Digest(2)]).unwrap().len(), 2);
-    assert_eq!(second.status().unwrap().outcomes, 1);
+    assert_eq!(second.status().unwrap().outcomes, 2);
+    project.assert_sound();
+}
+
+#[test]
+fn while_a_new_store_is_filled_others_open_it_at_once_and_record_when_they_can() {
+    let project = Project::new();
+    project.store();
+    let writer = project.database();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let store = project.store();
+            assert_eq!(store.status().unwrap().outcomes, 0);
+            ran(&store, "c1", &[("A", 1, Verdict::Passed)]);
+            store.status().unwrap().outcomes
+        });
+        thread::sleep(Duration::from_millis(300));
+        assert!(!other.is_finished(), "it waits for the one that writes");
+        writer.execute_batch("COMMIT").unwrap();
+        other.join().unwrap()
+    });
+    assert_eq!(other, 1);
+    assert_eq!(journal_mode(&project), "wal");
     project.assert_sound();
 }
 

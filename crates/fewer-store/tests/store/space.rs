@@ -154,7 +154,7 @@ fn a_directory_that_may_not_be_written_is_told() {
     refused("no store yet");
 
     permit(&project.directory(), 0o755);
-    project.store();
+    project.store().record_state(&state_of(WORKER, 2)).unwrap();
     permit(&project.file(), 0o444);
     permit(&project.directory(), 0o555);
     refused("a store that may be read");
