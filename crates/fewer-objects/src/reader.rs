@@ -111,7 +111,7 @@ struct ObjectReader<'f, 'd> {
     exports: ByElement<(Digest, u64)>,
     /// Unwinding rules and exception tables, and what else belongs to an element without being in its section: parts of
     /// the text of all.
-    frames: ByElement<(u32, u32)>,
+    frames: ByElement<(usize, usize)>,
     frame_text: Vec<u8>,
     frame_references: ByElement<Reference>,
     references: Vec<Reference>,
@@ -246,9 +246,9 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let own = |reader: &mut Self, traits: Traits, tag: u64, value: u64| {
             let element = reader.drafts.len() as u32;
             reader.drafts.push(Draft::of(None, traits));
-            let start = reader.frame_text.len() as u32;
+            let start = reader.frame_text.len();
             reader.frame_text.extend_from_slice([tag, value].map(u64::to_le_bytes).as_flattened());
-            reader.frames.add(element, (start, reader.frame_text.len() as u32));
+            reader.frames.add(element, (start, reader.frame_text.len()));
             element
         };
         match symbol.place {
@@ -304,7 +304,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
             }
             for frame in eh_frame::frames(file.sections[section].data, file.relocations(section)) {
                 let Some(element) = element_at(file, &self.roles, frame.function.symbol()) else { continue };
-                let start = text.len() as u32;
+                let start = text.len();
                 for rules in [frame.rules, frame.common_rules] {
                     text.extend_from_slice(&(rules.len() as u64).to_le_bytes());
                     text.extend_from_slice(rules);
@@ -313,8 +313,8 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
                     text.extend_from_slice(&place.to_le_bytes());
                     self.label(relocation, &mut text, &mut references, 0);
                 }
-                shorten(&mut text, start as usize);
-                self.frames.add(element, (start, text.len() as u32));
+                shorten(&mut text, start);
+                self.frames.add(element, (start, text.len()));
                 references.drain(..).for_each(|reference| self.frame_references.add(element, reference));
             }
         }
@@ -341,7 +341,7 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         bytes.extend_from_slice(&(frames.len() as u64).to_le_bytes());
         for &(start, end) in frames {
             bytes.extend_from_slice(&(end - start).to_le_bytes());
-            bytes.extend_from_slice(&self.frame_text[start as usize..end as usize]);
+            bytes.extend_from_slice(&self.frame_text[start..end]);
         }
         references.extend_from_slice(self.frame_references.of(element));
         if let Some(section) = self.drafts[element as usize].section {
@@ -706,14 +706,18 @@ const LONG: usize = 256;
 /// Adds bytes, or the digest of many.
 fn extend_bounded(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&bytes.len().to_le_bytes());
-    let start = out.len();
-    out.extend_from_slice(bytes);
-    shorten(out, start);
+    if bytes.len() <= LONG {
+        out.extend_from_slice(bytes);
+    } else {
+        out.extend_from_slice(&Digest::of(CONTENT, bytes).to_bytes());
+    }
 }
 
-/// Puts the digest of a long end in its place.
+/// Puts the digest of a long end in its place; of any end once there is very much: sections of a crafted file may lie within
+/// each other any number of times.
 fn shorten(out: &mut Vec<u8>, start: usize) {
-    if out.len() - start > LONG {
+    const VERY_MUCH: usize = 64 << 20;
+    if out.len() - start > LONG || start > VERY_MUCH {
         let digest = Digest::of(CONTENT, &out[start..]);
         out.truncate(start);
         out.extend_from_slice(&digest.to_bytes());
