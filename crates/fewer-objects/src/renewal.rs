@@ -83,10 +83,9 @@ impl Renewal {
         let has_same_locals =
             |(object, summary): &(usize, ObjectSummary)| has_same_locals(&kept, *object, summary);
         if sizes.contains(&Sizes::Others) || !changed.iter().all(has_same_locals) {
-            let before: Vec<Option<Status>> = kept.images.iter().map(|image| image.status).collect();
             for image in renew_explanations(&mut kept, &changed) {
                 is_relinked[image] = true;
-                statuses[image] = before[image];
+                statuses[image] = kept.images[image].status;
             }
         }
         let encoded =
