@@ -87,8 +87,6 @@ fn run_counted(
         .map_err(CtestErrorKind::Start)?;
     let Watch { observed, transcript, .. } = watch;
     if end.stop == Some(Stop::Cancelled) {
-        let seen = tests.iter().filter_map(|test| observed.get(&test.entry.number)?.result(test));
-        seen.for_each(|result| events(Event::TestFinished(result)));
         return Ok(());
     }
     let cases = read(&junit_path, end, &transcript)?;
@@ -237,20 +235,6 @@ struct ObservedEnd {
     duration_s: f64,
     /// Example: `***Timeout`.
     words: String,
-}
-
-impl Observed {
-    /// The result of a test that had ended when the run was cancelled.
-    fn result(&self, test: &CtestTest) -> Option<TestResult> {
-        let end = self.end.as_ref()?;
-        let message = (end.verdict != Verdict::Passed).then(|| format!("ctest says: {}", end.words));
-        let outcome = Outcome {
-            verdict: end.verdict,
-            duration_s: end.duration_s,
-            output_tail: message.clone().unwrap_or_default(),
-        };
-        Some(TestResult::new(test.test.clone(), outcome, message))
-    }
 }
 
 struct Watch<'a> {

@@ -26,14 +26,31 @@ const OWN_FLAGS: &[&str] = &[
     "stream_result_to",
 ];
 
+/// How the program writes its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    Json,
+    /// Releases before 1.8.1 know nothing else.
+    Xml,
+}
+
+impl Format {
+    fn word(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Xml => "xml",
+        }
+    }
+}
+
 /// Where the program writes its results within a directory made for it.
-pub(super) fn report_path(directory: &Path) -> PathBuf {
-    directory.join("report.json")
+pub(super) fn report_path(directory: &Path, format: Format) -> PathBuf {
+    directory.join(format!("report.{}", format.word()))
 }
 
 /// Lists the tests; `filter` is GoogleTest's own language.
 pub(super) fn listing(program: &TestProgram, directory: &Path, filter: Option<&str>) -> Command {
-    let mut command = prepared(program, directory);
+    let mut command = prepared(program, directory, Format::Json);
     // A program built for coverage writes counts whenever it ends; those of a listing are nobody's.
     command.env("LLVM_PROFILE_FILE", directory.join("listing.profraw"));
     command.env("GCOV_PREFIX", directory).env("GCOV_PREFIX_STRIP", "0");
@@ -50,8 +67,9 @@ pub(super) fn running(
     directory: &Path,
     names: &[String],
     run_disabled: bool,
+    format: Format,
 ) -> io::Result<Command> {
-    let mut command = prepared(program, directory);
+    let mut command = prepared(program, directory, format);
     command.arg("--gtest_print_time=1");
     if run_disabled {
         command.arg("--gtest_also_run_disabled_tests");
@@ -67,11 +85,19 @@ pub(super) fn running(
     Ok(command)
 }
 
-fn prepared(program: &TestProgram, directory: &Path) -> Command {
+/// The program as a whole, the way its author starts it.
+pub(super) fn plain(program: &TestProgram) -> Command {
+    let mut command = program.command();
+    command.args(&program.arguments);
+    command
+}
+
+fn prepared(program: &TestProgram, directory: &Path, format: Format) -> Command {
     let mut command = program.command();
     command.args(program.arguments.iter().filter(|argument| !is_own_flag(argument)));
     command.arg("--gtest_color=no");
-    command.arg(with_path("--gtest_output=json:", &report_path(directory)));
+    let output = format!("--gtest_output={}:", format.word());
+    command.arg(with_path(&output, &report_path(directory, format)));
     command
 }
 

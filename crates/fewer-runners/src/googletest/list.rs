@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::invocation;
+use super::invocation::{self, Format};
 use super::report::Report;
 use crate::cancel::Cancel;
 use crate::process::{ErrorOutput, Exit, Leftovers, ProcessEnd, Stop, Streams, supervise};
@@ -77,7 +77,7 @@ fn listed(
         tempfile::Builder::new().prefix("fewer-list-").tempdir().map_err(ListErrorKind::TemporaryFile)?;
     let full =
         printed(invocation::listing(program, directory.path(), None), directory.path(), timeout, cancel)?;
-    if let Ok(bytes) = fs::read(invocation::report_path(directory.path()))
+    if let Ok(bytes) = fs::read(invocation::report_path(directory.path(), Format::Json))
         && let Ok(report) = Report::parse(&bytes)
     {
         return Ok(from_report(&report));

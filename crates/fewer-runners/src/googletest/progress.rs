@@ -51,6 +51,9 @@ pub(super) struct Trace {
     pub(super) running: Option<Running>,
     /// The suite that was begun and not ended.
     pub(super) suite: Option<String>,
+    /// GoogleTest has said that it begins. Before that, whatever is printed is the program's own; after it, the
+    /// silence between two lines can be timed.
+    pub(super) began: bool,
     /// The last line of a complete run was printed.
     pub(super) finished: bool,
     /// Suites whose set-up or tear-down failed, according to the summary at the end.
@@ -93,9 +96,6 @@ pub(super) struct Progress<'a> {
     line: Vec<u8>,
     /// When the last test, suite or phase began or ended.
     last_step: Instant,
-    /// GoogleTest has said that it begins. Before that, whatever is printed is the program's own; after it, the
-    /// silence between two lines can be timed.
-    began: bool,
     /// The line that is being read is of no interest to anyone.
     dropping: bool,
     stopping: bool,
@@ -122,6 +122,7 @@ impl<'a> Progress<'a> {
                 tests: tests.collect(),
                 running: None,
                 suite: None,
+                began: false,
                 finished: false,
                 failed_suites: Vec::new(),
                 suspects: Vec::new(),
@@ -129,7 +130,6 @@ impl<'a> Progress<'a> {
             },
             line: Vec::new(),
             last_step: Instant::now(),
-            began: false,
             dropping: false,
             stopping: false,
         }
@@ -157,7 +157,7 @@ impl<'a> Progress<'a> {
                 self.last_step = Instant::now();
             }
             None => {
-                if self.began && self.trace.running.is_none() && text.ends_with(": Failure") {
+                if self.trace.began && self.trace.running.is_none() && text.ends_with(": Failure") {
                     self.trace.suspects.push(self.trace.suite.clone());
                 }
                 self.keep(line);
@@ -167,7 +167,7 @@ impl<'a> Progress<'a> {
 
     /// The step a line tells of, and what stands before it on the line.
     fn step<'t>(&self, text: &'t str) -> Option<(&'t str, Step)> {
-        if !self.began {
+        if !self.trace.began {
             let begins = text.strip_prefix(PROGRAM).is_some_and(|rest| rest.starts_with("Running "));
             return begins.then_some(("", Step::ProgramBegan));
         }
@@ -234,7 +234,7 @@ impl<'a> Progress<'a> {
             Step::TestEnded { verdict, duration_s } => self.end_running(verdict, duration_s),
             Step::SuiteBegan(name) => self.trace.suite = Some(name),
             Step::SuiteEnded => self.trace.suite = None,
-            Step::ProgramBegan => self.began = true,
+            Step::ProgramBegan => self.trace.began = true,
             Step::ProgramEnded => self.trace.finished = true,
             Step::SuiteFailed(name) => self.trace.failed_suites.push(name),
         }
@@ -264,7 +264,7 @@ impl<'a> Progress<'a> {
 
     /// GoogleTest repeats the whole filter, which may be longer than all the tests' output.
     fn is_filter_note(&self, line: &[u8]) -> bool {
-        !self.began && line.starts_with(FILTER_NOTE.as_bytes())
+        !self.trace.began && line.starts_with(FILTER_NOTE.as_bytes())
     }
 
     fn name_of<'s>(&'s self, which: &'s Which) -> &'s str {
@@ -301,7 +301,7 @@ impl Watcher for Progress<'_> {
     /// silent cannot be timed test by test: it gets the time of all its tests together.
     fn deadline(&self) -> Option<Instant> {
         let tests = u32::try_from(self.trace.tests.len()).unwrap_or(u32::MAX);
-        let allowed = if self.began { self.timeout } else { self.timeout.saturating_mul(tests.max(1)) };
+        let allowed = if self.trace.began { self.timeout } else { self.timeout.saturating_mul(tests.max(1)) };
         self.last_step.checked_add(allowed)
     }
 

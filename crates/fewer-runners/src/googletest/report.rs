@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::junit::{self, JunitCase};
+
 /// The suite under which GoogleTest reports failures outside of any suite (global environments).
 const OUTSIDE_SUITE: &str = "NonTestSuiteFailure";
 
@@ -12,6 +14,9 @@ const OUTSIDE_SUITE: &str = "NonTestSuiteFailure";
 pub(super) struct Report {
     #[serde(default, rename = "testsuites")]
     pub(super) suites: Vec<Suite>,
+    /// The clock stood at the beginning of time when the program began.
+    #[serde(default, rename = "timestamp", deserialize_with = "is_at_epoch")]
+    pub(super) began_at_epoch: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,6 +52,28 @@ impl Report {
     /// outside of any suite.
     pub(super) fn parse(bytes: &[u8]) -> Result<Report, serde_json::Error> {
         serde_json::from_str(&String::from_utf8_lossy(&repaired(bytes)))
+    }
+
+    /// Reads the XML of releases before 1.8.1, which write no JSON.
+    pub(super) fn parse_xml(bytes: &[u8]) -> Option<Report> {
+        let mut suites: Vec<Suite> = Vec::new();
+        for case in junit::parse(&String::from_utf8_lossy(bytes)).ok()? {
+            let status = match (case.status.as_str(), case.finding) {
+                ("notrun", _) => Status::NotRun,
+                (_, Some(junit::Finding::Skipped)) => Status::Skipped,
+                (_, Some(junit::Finding::Failed) | None) => Status::Completed,
+            };
+            let is_failed = case.finding == Some(junit::Finding::Failed);
+            let failures = is_failed.then(|| case.message.unwrap_or(case.detail)).into_iter().collect();
+            let JunitCase { name, duration_s, .. } = case;
+            let read =
+                Case { name, type_parameter: None, value_parameter: None, status, duration_s, failures };
+            match suites.last_mut().filter(|suite| suite.name == case.class_name) {
+                Some(suite) => suite.cases.push(read),
+                None => suites.push(Suite { name: case.class_name, cases: vec![read] }),
+            }
+        }
+        Some(Report { suites, began_at_epoch: false })
     }
 
     /// Every test with its full name, `Suite.Name`.
@@ -123,6 +150,10 @@ fn status(status: Option<&str>, result: Option<&str>, timestamp: Option<&str>) -
 /// The time a test carries that was never begun: the epoch in any time zone.
 fn is_epoch(timestamp: &str) -> bool {
     timestamp.starts_with("1970-01-01") || timestamp.starts_with("1969-12-31")
+}
+
+fn is_at_epoch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_str().is_some_and(is_epoch))
 }
 
 fn failure_messages(value: &Value) -> Vec<String> {

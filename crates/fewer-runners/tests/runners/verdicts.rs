@@ -151,7 +151,7 @@ fn passes_of_a_process_that_fails_afterwards_are_inconclusive() {
 fn a_failed_test_stays_failed_in_a_process_that_fails_afterwards() {
     let told = told(behaving("leaks"), &["Plain.Passes", "Plain.Fails"], &options());
     assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Inconclusive)]);
-    assert!(told.failures[0].explanation.contains("apart from its failed tests"));
+    assert!(told.failures[0].explanation.contains("exited with code 23 although no test failed"));
 }
 
 #[test]
@@ -177,16 +177,51 @@ fn disabled_tests_run_when_they_are_wanted() {
     assert_eq!(told.verdicts(), [("Plain.DISABLED_Fails", Failed)]);
 }
 
+/// Its lines may speak against it, not for it.
 #[test]
-fn a_program_without_json_is_read_by_its_lines() {
-    let tests = ["Plain.Passes", "Plain.Fails", "Plain.Skips"];
+fn a_program_that_writes_no_report_has_the_outcome_of_the_whole() {
+    let tests = ["Plain.Passes", "Plain.Fails"];
     let told = told(behaving("talks, writes no JSON"), &tests, &options());
-    assert_eq!(
-        told.verdicts(),
-        [("Plain.Fails", Failed), ("Plain.Passes", Passed), ("Plain.Skips", Skipped)]
-    );
+    assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Inconclusive)]);
     assert!(told.message("Plain.Fails").contains("sums are"), "{}", told.message("Plain.Fails"));
-    assert!(told.failures.is_empty());
+    assert!(told.failures[0].explanation.contains("writes no report"), "{}", told.failures[0].explanation);
+    let told = self::told(behaving("writes no report, tests only one"), &["Plain.Passes"], &options());
+    assert_eq!(told.verdicts(), [("Plain.Passes", Passed)]);
+    assert!(told.end.success());
+}
+
+#[test]
+fn an_old_release_is_read_by_its_xml() {
+    let tests = ["Plain.Passes", "Plain.Fails", "Plain.Skips"];
+    let told = told(behaving("knows no JSON"), &tests, &options());
+    let expected = [("Plain.Fails", Failed), ("Plain.Passes", Passed), ("Plain.Skips", Skipped)];
+    assert_eq!(told.verdicts(), expected);
+    assert!(told.message("Plain.Fails").contains("sums are"), "{}", told.message("Plain.Fails"));
+}
+
+/// Its thread aborts while a later test runs, or never if it is alone.
+#[test]
+fn a_test_that_brings_down_a_later_one_does_not_pass() {
+    let tests = ["Bomb.A_IsLaid", "Bomb.B_Waits", "Bomb.C_After"];
+    let told = told(behaving(""), &tests, &options());
+    assert_eq!(told.verdict("Bomb.A_IsLaid"), Inconclusive);
+    assert_eq!(told.verdict("Bomb.B_Waits"), Inconclusive);
+    assert_eq!(told.verdict("Bomb.C_After"), Passed);
+    assert!(
+        told.message("Bomb.A_IsLaid").contains("SIGABRT in Bomb.B_Waits"),
+        "{}",
+        told.message("Bomb.A_IsLaid")
+    );
+    assert_eq!(told.failures.len(), 1);
+}
+
+/// A leak is told by exit code 1, like the failed test that hides it.
+#[test]
+fn a_failed_test_hides_no_other_failure_of_its_process() {
+    let told = told(behaving("exits with 1"), &["Plain.Passes", "Plain.Fails"], &options());
+    assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Inconclusive)]);
+    let told = self::told(behaving(""), &["Plain.Passes", "Plain.Fails"], &options());
+    assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Passed)]);
 }
 
 #[test]
@@ -195,7 +230,7 @@ fn a_program_whose_printer_is_silent_is_read_by_its_json() {
     assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Passed)]);
     assert!(told.output("Plain.Fails").contains("sums are"), "{}", told.output("Plain.Fails"));
     let told = self::told(behaving("silent"), &["Plain.Passes", "Crash.C_ByExit"], &options());
-    assert_eq!(told.verdicts(), [("Crash.C_ByExit", Crashed), ("Plain.Passes", Crashed)]);
+    assert_eq!(told.verdicts(), [("Crash.C_ByExit", Inconclusive), ("Plain.Passes", Inconclusive)]);
 }
 
 #[test]

@@ -20,4 +20,5 @@ mod rust_run;
 mod rust_workspace;
 mod setup;
 mod simulate;
+mod verdicts;
 mod workshop;
