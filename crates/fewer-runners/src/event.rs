@@ -3,6 +3,8 @@
 use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
 
+use crate::googletest::Division;
+
 /// Everything a run reports. Each requested test gets at most one `TestFinished`; after a completed run exactly
 /// one, after an interrupted run none for the tests that had not ended.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,6 +19,19 @@ pub enum Event {
     /// A process failed in a way that no single test can be blamed for. The run has failed, even when every
     /// test passed.
     ProcessFailed(ProcessFailure),
+    /// Tests did not pass the way they were started, and do the way the framework itself starts them.
+    Indivisible(Indivisible),
+}
+
+/// A program whose tests must not be taken apart as they were.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Indivisible {
+    /// Example: `unit/core_test`.
+    pub target: String,
+    /// Those that pass the framework's own way only, sorted.
+    pub tests: Vec<TestId>,
+    /// How they are to be run from now on.
+    pub division: Division,
 }
 
 /// One test's outcome.
@@ -109,7 +124,7 @@ impl RunEnd {
 
     pub(crate) fn count(&mut self, event: &Event) {
         match event {
-            Event::TestStarted { .. } | Event::TestEnded { .. } => {}
+            Event::TestStarted { .. } | Event::TestEnded { .. } | Event::Indivisible(_) => {}
             Event::TestFinished(result) => match result.outcome.verdict {
                 Verdict::Passed => self.passed += 1,
                 Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => self.failed += 1,

@@ -11,15 +11,14 @@
 //! let cancel = Cancel::new();
 //! let program = TestProgram::new("unit/core_test", "build/unit/core_test", "build/unit");
 //! let listed = googletest::list(&program, Duration::from_secs(60), &cancel)?;
-//! let selection = googletest::Selection {
-//!     program,
-//!     tests: listed.iter().map(|test| googletest::SelectedTest::new(&test.name, None)).collect(),
-//! };
+//! let tests = listed.iter().map(|test| googletest::SelectedTest::new(&test.name, None)).collect();
+//! let selection = googletest::Selection::new(program, tests);
 //! let options = RunOptions { workers: NonZeroUsize::new(4).unwrap(), cancel, ..RunOptions::default() };
 //! let jobs = googletest::plan_shards(vec![selection], options.workers).into_iter().map(Job::Shard).collect();
 //! let end = run(jobs, &options, &mut |event| match event {
 //!     Event::TestFinished(result) => { /* record result.test and result.outcome */ }
-//!     Event::TestStarted { .. } | Event::TestEnded { .. } | Event::ProcessFailed(_) => {}
+//!     Event::TestStarted { .. } | Event::TestEnded { .. } => {}
+//!     Event::ProcessFailed(_) | Event::Indivisible(_) => {}
 //! });
 //! assert!(end.success());
 //! # Ok::<(), googletest::ListError>(())
@@ -41,6 +40,6 @@ mod transcript;
 mod workers;
 
 pub use cancel::Cancel;
-pub use event::{CaseResult, Event, ProcessFailure, RunEnd, TestResult};
+pub use event::{CaseResult, Event, Indivisible, ProcessFailure, RunEnd, TestResult};
 pub use program::{Claims, TestProgram};
 pub use workers::{Job, RunOptions, run};

@@ -31,6 +31,8 @@ pub(crate) trait Watcher {
     fn deadline(&self) -> Option<Instant>;
     /// The process is being stopped: what it prints from now on is no longer its free will.
     fn stopping(&mut self) {}
+    /// The process has exited; others that it started may go on.
+    fn exited(&mut self) {}
 }
 
 /// Collects what a process prints to standard error while its standard output goes to a file, up to a deadline.
@@ -176,6 +178,7 @@ impl Process {
             if exited.is_none() && self.has_exited()? {
                 exited = Some(Instant::now());
                 last_output = Instant::now();
+                watcher.exited();
             }
             if let Some(exited) = exited {
                 let quiet = read == 0 && last_output.elapsed() >= QUIET_AFTER_EXIT;

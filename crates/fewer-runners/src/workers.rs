@@ -1,7 +1,7 @@
 //! Running jobs side by side: a queue, worker threads and one stream of events. What a job does is told in its
 //! own module.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, mpsc};
 use std::thread;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cancel::Cancel;
 use crate::command::{self, CommandTest};
 use crate::event::{Event, RunEnd};
-use crate::googletest::{self, Shard};
+use crate::googletest::{self, Confirmation, Doubtful, Shard, Unlisted};
 use crate::program::Claims;
 
 /// One thing a worker does.
@@ -18,8 +18,18 @@ use crate::program::Claims;
 pub enum Job {
     /// Some tests of a GoogleTest program, in as few processes as possible.
     Shard(Shard),
+    /// A GoogleTest program that cannot list its tests.
+    Unlisted(Unlisted),
     /// A program that is one test.
     Command(CommandTest),
+}
+
+/// What a worker takes from the queue.
+#[derive(Clone, PartialEq, Debug)]
+enum Task {
+    Job(Job),
+    /// What did not pass of a program runs again, the framework's own way.
+    Confirmation(Confirmation),
 }
 
 /// How tests are run.
@@ -48,7 +58,8 @@ impl Default for RunOptions {
 
 /// Runs all jobs and calls `events`, on the calling thread, with whatever happens. Jobs are begun in the order
 /// given, but for those that have to wait for others by what their programs claim;
-/// [`googletest::plan_shards`] puts the longest first.
+/// [`googletest::plan_shards`] puts the longest first. Failures of a program are told when all its shards have ended, and
+/// have been confirmed where that is asked for.
 pub fn run(jobs: Vec<Job>, options: &RunOptions, events: &mut dyn FnMut(Event)) -> RunEnd {
     let workers = options.workers.get().min(jobs.len());
     let requested: usize = jobs.iter().map(Job::test_count).sum();
@@ -74,69 +85,115 @@ impl Job {
     fn test_count(&self) -> usize {
         match self {
             Job::Shard(shard) => shard.tests.len(),
-            Job::Command(_) => 1,
-        }
-    }
-
-    fn claims(&self) -> &Claims {
-        match self {
-            Job::Shard(shard) => &shard.program.claims,
-            Job::Command(test) => &test.program.claims,
+            Job::Unlisted(_) | Job::Command(_) => 1,
         }
     }
 }
 
-/// The jobs that wait, and what the running ones claim.
+impl Task {
+    fn claims(&self) -> &Claims {
+        match self {
+            Task::Job(Job::Shard(shard)) => &shard.program.claims,
+            Task::Job(Job::Unlisted(unlisted)) => &unlisted.program.claims,
+            Task::Job(Job::Command(test)) => &test.program.claims,
+            Task::Confirmation(confirmation) => &confirmation.program.claims,
+        }
+    }
+}
+
+/// The tasks that wait, and what the running ones claim.
 struct Queue {
     state: Mutex<QueueState>,
-    /// A job has ended.
+    /// A task has ended.
     ended: Condvar,
+    /// There is nothing that could run beside anything.
+    is_one_job: bool,
 }
 
 struct QueueState {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<Task>,
     running: Vec<Claims>,
+    /// By target the programs that are cut into shards.
+    programs: BTreeMap<String, Divided>,
 }
 
-/// A job on its way; its claims end with it.
+/// A program that is cut into shards.
+#[derive(Default)]
+struct Divided {
+    /// How many have not ended.
+    open: usize,
+    ended: Vec<Shard>,
+    doubtful: Doubtful,
+}
+
+/// A task on its way; its claims end with it.
 struct Begun<'q> {
-    job: Job,
+    task: Task,
     queue: &'q Queue,
 }
 
 impl Queue {
     fn of(jobs: Vec<Job>) -> Queue {
-        Queue {
-            state: Mutex::new(QueueState { waiting: jobs.into(), running: Vec::new() }),
-            ended: Condvar::new(),
+        let mut programs: BTreeMap<String, Divided> = BTreeMap::new();
+        for job in &jobs {
+            match job {
+                Job::Shard(shard) => programs.entry(shard.program.target.clone()).or_default().open += 1,
+                Job::Unlisted(_) | Job::Command(_) => {}
+            }
         }
+        let is_one_job = jobs.len() == 1;
+        let waiting = jobs.into_iter().map(Task::Job).collect();
+        let state = QueueState { waiting, running: Vec::new(), programs };
+        Queue { state: Mutex::new(state), ended: Condvar::new(), is_one_job }
     }
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().expect("no worker panics with the queue in hand")
     }
 
-    /// The first job that may run beside the running ones; waits for one of those to end if there is none. `None` when
+    /// The first task that may run beside the running ones; waits for one of those to end if there is none. `None` when
     /// no more are to be begun.
     fn begin(&self, cancel: &Cancel) -> Option<Begun<'_>> {
         let mut state = self.state();
         while !cancel.is_cancelled() && !state.waiting.is_empty() {
-            let QueueState { waiting, running } = &mut *state;
-            let may_run = |job: &Job| running.iter().all(|claims| claims.allow(job.claims()));
-            if let Some(job) = waiting.iter().position(may_run).and_then(|place| waiting.remove(place)) {
-                running.push(job.claims().clone());
-                return Some(Begun { job, queue: self });
+            let QueueState { waiting, running, .. } = &mut *state;
+            let may_run = |task: &Task| running.iter().all(|claims| claims.allow(task.claims()));
+            if let Some(task) = waiting.iter().position(may_run).and_then(|place| waiting.remove(place)) {
+                running.push(task.claims().clone());
+                return Some(Begun { task, queue: self });
             }
             state = self.ended.wait(state).expect("no worker panics with the queue in hand");
         }
         None
+    }
+
+    /// A shard has ended with these. Gives what is to be told now: all that was kept back of the program, once its last
+    /// shard has ended and if nothing has to be confirmed.
+    fn shard_ended(&self, shard: &Shard, doubtful: Doubtful) -> Doubtful {
+        let mut state = self.state();
+        let QueueState { waiting, programs, .. } = &mut *state;
+        let divided = programs.entry(shard.program.target.clone()).or_default();
+        divided.open = divided.open.saturating_sub(1);
+        divided.ended.push(shard.clone());
+        divided.doubtful.append(doubtful);
+        if divided.open > 0 {
+            return Doubtful::default();
+        }
+        let Divided { ended, doubtful, .. } = std::mem::take(divided);
+        match Confirmation::of(&ended, &doubtful, self.is_one_job) {
+            Some(confirmation) => {
+                waiting.push_back(Task::Confirmation(confirmation));
+                Doubtful::default()
+            }
+            None => doubtful,
+        }
     }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         let mut state = self.queue.state();
-        if let Some(place) = state.running.iter().position(|claims| claims == self.job.claims()) {
+        if let Some(place) = state.running.iter().position(|claims| claims == self.task.claims()) {
             state.running.swap_remove(place);
         }
         self.queue.ended.notify_all();
@@ -147,9 +204,16 @@ fn work(queue: &Queue, options: &RunOptions, events: &mpsc::Sender<Event>) {
     // A caller that went away (it panicked) gets no more events; the children are still seen to their end.
     let mut emit = |event| drop(events.send(event));
     while let Some(begun) = queue.begin(&options.cancel) {
-        match &begun.job {
-            Job::Shard(shard) => googletest::run_shard(shard, options, &mut emit),
-            Job::Command(test) => command::run(test, options, &mut emit),
+        match &begun.task {
+            Task::Job(Job::Shard(shard)) => {
+                if !googletest::run_own_way(shard, options, &mut emit) {
+                    let doubtful = googletest::run_shard(shard, options, &mut emit);
+                    queue.shard_ended(shard, doubtful).tell(&mut emit);
+                }
+            }
+            Task::Job(Job::Unlisted(unlisted)) => googletest::run_unlisted(unlisted, options, &mut emit),
+            Task::Job(Job::Command(test)) => command::run(test, options, &mut emit),
+            Task::Confirmation(confirmation) => confirmation.run(options, &mut emit),
         }
     }
 }

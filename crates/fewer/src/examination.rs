@@ -2,7 +2,7 @@
 //! here, and only GoogleTest programs are started, to list their tests.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -272,7 +272,12 @@ impl<'t> Finder<'_, 't> {
         self.examined.listings.push((target.name.clone(), key));
         let tests = self.examined.analysis.googletest_tests(&target, listed);
         let program = self.add_program(program);
-        for (order, test) in tests.into_iter().enumerate() {
+        let names = repeated(tests.iter().map(|test| test.id.name.as_str()));
+        for (order, mut test) in tests.into_iter().enumerate() {
+            if names.contains(&test.id.name) {
+                let cause = "several tests of its program have this name, and nothing tells them apart";
+                test.mapping = Mapping::Unmapped { cause: cause.to_string() };
+            }
             self.add(test, Starter::GoogleTest { program, order }, circumstances);
         }
     }
@@ -286,10 +291,8 @@ impl<'t> Finder<'_, 't> {
         let known = self.recorded_tests(&target.name)?;
         if known.is_empty() {
             let whole = TestId::new(&target.name, WHOLE_PROGRAM);
-            let mut started = program;
-            started.arguments.push("--gtest_color=no".to_string());
             let test = self.whole_program(&target, &whole, cause);
-            self.add(test, Starter::Whole(started), circumstances);
+            self.add(test, Starter::Whole(program), circumstances);
             return Ok(());
         }
         let program = self.add_program(program);
@@ -380,6 +383,12 @@ fn listed_test(test: googletest::ListedTest) -> ListedTest {
         has_value_parameter: test.value_parameter.is_some(),
         is_disabled: test.disabled,
     }
+}
+
+/// The names that occur more than once.
+fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> HashSet<String> {
+    let mut seen = HashSet::new();
+    names.filter(|name| !seen.insert(*name)).map(str::to_string).collect()
 }
 
 /// Without the output that comes after it.

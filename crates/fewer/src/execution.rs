@@ -9,17 +9,18 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fewer_console::Progress;
-use fewer_core::{Decision, Digest, Outcome, PlannedTest, TestId, Verdict};
+use fewer_core::{Decision, Digest, Outcome, PlannedTest, Reason, TestId, Verdict};
 use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::cargo::nextest::{self, NextestRun};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
-use fewer_runners::googletest::{SelectedTest, Selection, plan_shards};
+use fewer_runners::googletest::{OwnWay, SelectedTest, Selection, Unlisted, plan_shards};
 use fewer_runners::java::{self as java_runner, ModuleTests};
-use fewer_runners::{CaseResult, Event, Job, RunOptions, TestResult};
+use fewer_runners::{CaseResult, Event, Indivisible, Job, RunOptions, TestProgram, TestResult};
 use fewer_store::{RunEnd, RunId, Store, StoreError};
 
 use crate::current::Current;
+use crate::division;
 use crate::examination::Starter;
 use crate::java::{JavaMeans, remember_unseen};
 use crate::part::{Image, ObjectMeans};
@@ -248,15 +249,16 @@ impl Work {
                 Some(Starter::GoogleTest { program, order }) => selections
                     .entry(*program)
                     .or_default()
-                    .push(((wishes.rank(&test.id), *order), SelectedTest::new(&test.id.name, expected))),
+                    .push(((wishes.rank(&test.id), *order), selected(test, expected))),
                 Some(Starter::Libtest(_)) if has_nextest => nextest.tests.push(test.id.clone()),
-                Some(Starter::Whole(program) | Starter::Libtest(program)) => {
-                    commands.push(Job::Command(CommandTest {
-                        test: test.id.clone(),
-                        program: program.clone(),
-                        timeout: None,
-                    }))
+                Some(Starter::Whole(program)) => {
+                    commands.push(Job::Unlisted(Unlisted { test: test.id.clone(), program: program.clone() }))
                 }
+                Some(Starter::Libtest(program)) => commands.push(Job::Command(CommandTest {
+                    test: test.id.clone(),
+                    program: program.clone(),
+                    timeout: None,
+                })),
                 Some(Starter::Ctest(entry)) => {
                     entries.push(CtestTest { test: test.id.clone(), entry: entry.clone() });
                 }
@@ -265,12 +267,21 @@ impl Work {
             }
         }
         let programs = current.objects.as_ref().map_or(&[][..], |objects| objects.programs.as_slice());
+        let targets: Vec<&str> =
+            selections.keys().map(|program| programs[*program].target.as_str()).collect();
+        let divisions = division::of(session, &targets);
+        let mut own_ways = own_ways(current, programs);
         let selections = selections
             .into_iter()
-            .map(|(program, mut tests)| {
+            .map(|(number, mut tests)| {
                 tests.sort_by_key(|(place, _)| *place);
-                let tests = tests.into_iter().map(|(_, test)| test).collect();
-                Selection { program: programs[program].clone(), tests }
+                let program = programs[number].clone();
+                Selection {
+                    tests: tests.into_iter().map(|(_, test)| test).collect(),
+                    division: divisions.get(&program.target).copied().unwrap_or_default(),
+                    own_way: own_ways.remove(&number),
+                    program,
+                }
             })
             .collect();
         let mut jobs: Vec<Job> = plan_shards(selections, workers).into_iter().map(Job::Shard).collect();
@@ -291,6 +302,7 @@ impl Work {
                 let tests = shard.tests.iter().map(|name| TestId::new(&shard.program.target, name));
                 tests.map(|test| rank(&test)).min().unwrap_or(usize::MAX)
             }
+            Job::Unlisted(unlisted) => rank(&unlisted.test),
             Job::Command(command) => rank(&command.test),
         });
         for job in &mut self.jobs {
@@ -299,7 +311,7 @@ impl Work {
                     let target = &shard.program.target;
                     shard.tests.sort_by_cached_key(|name| listed(target, name));
                 }
-                Job::Command(_) => {}
+                Job::Unlisted(_) | Job::Command(_) => {}
             }
         }
         self.entries.sort_by_key(|entry| rank(&entry.test));
@@ -310,6 +322,28 @@ impl Work {
             |module: &ModuleTests| module.selected.first().map_or(usize::MAX, |class| rank(&class.test));
         self.classes.sort_by_key(first);
     }
+}
+
+fn selected(test: &PlannedTest, expected: Option<Duration>) -> SelectedTest {
+    let is_known_to_fail = matches!(test.reason, Reason::FailedLast { .. } | Reason::Flaky { .. });
+    SelectedTest { is_known_to_fail, ..SelectedTest::new(&test.id.name, expected) }
+}
+
+/// By number of a program how its framework runs it: test by test where CTest has an entry for each, else as a whole.
+fn own_ways(current: &Current, programs: &[TestProgram]) -> BTreeMap<usize, OwnWay> {
+    let mut listed: BTreeMap<usize, Vec<(usize, &str)>> = BTreeMap::new();
+    for test in current.graph.tests().iter().filter(|test| !test.disabled) {
+        if let Some(Starter::GoogleTest { program, order }) = current.starters.get(&test.id) {
+            listed.entry(*program).or_default().push((*order, &test.id.name));
+        }
+    }
+    let way = |(number, mut tests): (usize, Vec<(usize, &str)>)| {
+        tests.sort_unstable();
+        let is_discovered = programs[number].arguments.iter().any(|flag| flag.starts_with("--gtest_filter="));
+        let all = || tests.into_iter().map(|(_, name)| name.to_string()).collect();
+        (number, if is_discovered { OwnWay::Test } else { OwnWay::Program(all()) })
+    };
+    listed.into_iter().map(way).collect()
 }
 
 /// Turns events into results, progress and records.
@@ -326,6 +360,7 @@ impl Watcher<'_> {
             Event::TestStarted { test } => self.progress.message(&test.to_string()),
             Event::TestEnded { test, .. } => self.progress.advance(&test.to_string()),
             Event::TestFinished(result) => self.finished(result),
+            Event::Indivisible(indivisible) => self.not_divisible(&indivisible),
             Event::ProcessFailed(failure) => self.execution.process_failures.push(ProcessFailureView {
                 target: failure.target,
                 tests: failure.tests,
@@ -355,6 +390,14 @@ impl Watcher<'_> {
 }
 
 impl Watcher<'_> {
+    /// Tests that pass only the framework's own way: the program runs so from now on.
+    fn not_divisible(&mut self, indivisible: &Indivisible) {
+        self.execution.notes.push(division::note(indivisible));
+        if let Err(error) = division::remember(&self.session.store(), indivisible) {
+            self.execution.notes.push(format!("that cannot be remembered: {error}"));
+        }
+    }
+
     /// Classes that nobody knew to be tests: what they did is told, and from now on they are.
     fn discovered(&mut self, session: &Session<'_>, results: Vec<TestResult>) {
         if results.is_empty() {

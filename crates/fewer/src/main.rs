@@ -12,6 +12,7 @@ mod current;
 mod data_files;
 mod dependencies;
 mod diagnosis;
+mod division;
 mod embedded_paths;
 mod entries;
 mod examination;

@@ -33,6 +33,8 @@ pub struct Settings {
     /// The files that tests may read; `None` when the user does not say.
     pub data_files: Option<GlobSet>,
     pub exclude: GlobSet,
+    /// Programs whose tests run in one process, with nothing beside.
+    pub undivided: GlobSet,
     /// Which files are tests and what they depend on, for replays without a build.
     pub files: Option<FileRule>,
     pub cpp: CppSettings,
@@ -119,6 +121,7 @@ struct Document {
     always: Vec<String>,
     failure_memory: Option<u32>,
     exclude: Vec<String>,
+    undivided: Vec<String>,
     environment: EnvironmentTable,
     data: DataTable,
     files: Option<FilesTable>,
@@ -184,6 +187,7 @@ impl Settings {
             variables: document.environment.variables,
             data_files: document.data.files.map(|files| globs("data.files", &files)).transpose()?,
             exclude: globs("exclude", &document.exclude)?,
+            undivided: globs("undivided", &document.undivided)?,
             files: document.files.as_ref().map(FileRule::compile).transpose()?,
             cpp: document.cpp,
             cargo: document.cargo,

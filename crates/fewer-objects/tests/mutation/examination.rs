@@ -113,7 +113,7 @@ pub fn outcomes(build: &Path, tests: &BTreeSet<TestId>) -> Classes {
     }
     let selections = selections
         .into_iter()
-        .map(|(target, tests)| googletest::Selection { program: limited(build, target), tests })
+        .map(|(target, tests)| googletest::Selection::new(limited(build, target), tests))
         .collect();
     let workers = NonZeroUsize::new(2).expect("two is not zero");
     let options = RunOptions { workers, test_timeout: TIMEOUT, ..RunOptions::default() };
@@ -123,7 +123,10 @@ pub fn outcomes(build: &Path, tests: &BTreeSet<TestId>) -> Classes {
         Event::TestFinished(result) => {
             classes.insert(result.test, class(result.outcome.verdict));
         }
-        Event::TestStarted { .. } | Event::TestEnded { .. } | Event::ProcessFailed(_) => {}
+        Event::TestStarted { .. }
+        | Event::TestEnded { .. }
+        | Event::ProcessFailed(_)
+        | Event::Indivisible(_) => {}
     });
     assert_eq!(classes.len(), tests.len(), "every test has an outcome");
     classes

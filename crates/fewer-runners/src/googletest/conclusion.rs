@@ -18,6 +18,8 @@ pub(super) struct Evidence<'a> {
     pub(super) target: &'a str,
     pub(super) trace: &'a Trace,
     pub(super) report: Option<&'a Report>,
+    /// GoogleTest's own mark says that it exited before its tests had ended.
+    pub(super) left_early: bool,
     pub(super) end: ProcessEnd,
     pub(super) timeout: Duration,
 }
@@ -79,7 +81,7 @@ pub(super) fn conclude(evidence: &Evidence<'_>) -> Conclusion {
     if evidence.end.stop == Some(Stop::Cancelled) {
         return Conclusion { results: Vec::new(), failure: None, next: Next::Rest(Vec::new()) };
     }
-    match evidence.report {
+    match evidence.report.filter(|_| !evidence.left_early) {
         Some(report) => reported(evidence, report),
         None if evidence.ran_to_its_end() => {
             Conclusion { results: Vec::new(), failure: None, next: Next::Unreported }
@@ -113,6 +115,27 @@ pub(super) fn conclude_unreported(evidence: &Evidence<'_>) -> Conclusion {
     let is_green = verdict == Verdict::Passed;
     let failure = (!is_green).then(|| evidence.failure(&[], what.clone()));
     Conclusion { results: evidence.results(&findings), failure, next: Next::Rest(Vec::new()) }
+}
+
+/// A program that cannot list its tests, run as one test the way its author runs it: its exit code is the verdict, if
+/// it did not come from within a test.
+pub(super) fn conclude_unlisted(evidence: &Evidence<'_>) -> Conclusion {
+    let nothing = Conclusion { results: Vec::new(), failure: None, next: Next::Rest(Vec::new()) };
+    let (verdict, remark) = match (evidence.end.stop, evidence.end.exit) {
+        (Some(Stop::Cancelled), _) => return nothing,
+        (None, Exit::Code(0)) if !evidence.left_early => (Verdict::Passed, None),
+        (None, Exit::Code(0)) => {
+            (Verdict::Crashed, Some("the process exited with code 0 before its tests had ended".to_string()))
+        }
+        (None, Exit::Code(code)) => (Verdict::Failed, Some(format!("the process exited with code {code}"))),
+        (Some(Stop::Deadline), _) | (None, Exit::Signal(_)) => {
+            let (verdict, what) = evidence.early_end();
+            (verdict, Some(what))
+        }
+    };
+    let duration_s = evidence.end.duration.as_secs_f64();
+    let finding = Finding { shows_process: true, ..remarked(verdict, duration_s, remark) };
+    Conclusion { results: evidence.results(&[Some(finding)]), ..nothing }
 }
 
 /// What the report says of each test.
@@ -277,7 +300,10 @@ fn blame(evidence: &Evidence<'_>, ended: &[usize]) -> Option<Blame> {
             }
         }
         (None, None) if ended.is_empty() => {
-            let whereabouts = "before any test began".to_string();
+            let in_silence = evidence.left_early && !trace.began;
+            let whereabouts =
+                if in_silence { "in a test, without saying which" } else { "before any test began" };
+            let whereabouts = whereabouts.to_string();
             Some(Blame { tests: all(), whereabouts, had_ended: false })
         }
         (Some(Running { which: Which::Other(_), .. }) | None, _) => None,
@@ -396,7 +422,7 @@ impl Evidence<'_> {
     fn ran_to_its_end(&self) -> bool {
         let is_silent = !self.trace.began && self.trace.running.is_none();
         let exited = matches!(self.end.exit, Exit::Code(_)) && self.end.stop.is_none();
-        exited && (self.trace.finished || (is_silent && self.end.exit == Exit::Code(0)))
+        exited && !self.left_early && (self.trace.finished || (is_silent && self.end.exit == Exit::Code(0)))
     }
 
     /// Whether a test began whose time in the report is the beginning of time: it was printed, or the clock cannot tell.
@@ -520,7 +546,8 @@ mod tests {
     fn concluded(lines: &[&str], report: Option<&Report>, exit: Exit, stop: Option<Stop>) -> Conclusion {
         let trace = traced(lines);
         let end = ProcessEnd { exit, stop, duration: Duration::ZERO };
-        conclude(&Evidence { target: "t", trace: &trace, report, end, timeout: TIMEOUT })
+        let left_early = false;
+        conclude(&Evidence { target: "t", trace: &trace, report, left_early, end, timeout: TIMEOUT })
     }
 
     fn verdicts(conclusion: &Conclusion) -> Vec<(&str, Verdict)> {

@@ -48,6 +48,15 @@ pub(super) fn report_path(directory: &Path, format: Format) -> PathBuf {
     directory.join(format!("report.{}", format.word()))
 }
 
+/// A file that GoogleTest makes when its tests begin, and removes when they have ended: where it is left, the process
+/// has exited from within a test, whatever it printed.
+pub(super) fn unfinished_path(directory: &Path) -> PathBuf {
+    directory.join("unfinished")
+}
+
+/// GoogleTest's name for the variable that names that file.
+const UNFINISHED_VARIABLE: &str = "TEST_PREMATURE_EXIT_FILE";
+
 /// Lists the tests; `filter` is GoogleTest's own language.
 pub(super) fn listing(program: &TestProgram, directory: &Path, filter: Option<&str>) -> Command {
     let mut command = prepared(program, directory, Format::Json);
@@ -61,19 +70,21 @@ pub(super) fn listing(program: &TestProgram, directory: &Path, filter: Option<&s
     command
 }
 
-/// Runs the tests with exactly these names, and those that no filter can tell from them.
+/// Runs the tests with exactly these names, and those that no filter can tell from them; or all.
 pub(super) fn running(
     program: &TestProgram,
     directory: &Path,
-    names: &[String],
+    names: Option<&[String]>,
     run_disabled: bool,
     format: Format,
 ) -> io::Result<Command> {
     let mut command = prepared(program, directory, format);
+    command.env(UNFINISHED_VARIABLE, unfinished_path(directory));
     command.arg("--gtest_print_time=1");
     if run_disabled {
         command.arg("--gtest_also_run_disabled_tests");
     }
+    let Some(names) = names else { return Ok(command) };
     let filter = format!("--gtest_filter={}", filter(names));
     if filter.len() <= LONGEST_ARGUMENT {
         command.arg(filter);
@@ -86,8 +97,9 @@ pub(super) fn running(
 }
 
 /// The program as a whole, the way its author starts it.
-pub(super) fn plain(program: &TestProgram) -> Command {
+pub(super) fn plain(program: &TestProgram, directory: &Path) -> Command {
     let mut command = program.command();
+    command.env(UNFINISHED_VARIABLE, unfinished_path(directory));
     command.args(&program.arguments);
     command
 }
@@ -115,14 +127,18 @@ fn is_own_flag(argument: &str) -> bool {
 }
 
 /// Names joined by `:`. What has a meaning in filters or would break the line of a flag file becomes `?`, which
-/// matches any one character.
+/// matches any one character; bytes that are no text become `*`.
 fn filter(names: &[String]) -> String {
     let mut filter = String::new();
     for name in names {
         if !filter.is_empty() {
             filter.push(':');
         }
-        filter.extend(name.chars().map(|c| if matches!(c, '*' | '?' | ':' | '-' | '\n') { '?' } else { c }));
+        filter.extend(name.chars().map(|c| match c {
+            '*' | '?' | ':' | '-' | '\n' => '?',
+            char::REPLACEMENT_CHARACTER => '*',
+            other => other,
+        }));
     }
     filter
 }
@@ -135,6 +151,7 @@ mod tests {
     fn characters_with_a_meaning_in_filters_are_replaced() {
         let names = ["A.plain/0".to_string(), "B.a*b?c:d-e".to_string()];
         assert_eq!(filter(&names), "A.plain/0:B.a?b?c?d?e");
+        assert_eq!(filter(&["A.\u{FFFD}b".to_string()]), "A.*b");
     }
 
     #[test]

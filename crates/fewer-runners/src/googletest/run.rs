@@ -1,53 +1,122 @@
-//! Running a shard: one process after another until every test of it has an outcome. What a process's end means
-//! is told in `conclusion`.
+//! Running tests of a program: one process after another until every test of them has an outcome. What a process's end
+//! means is told in `conclusion`, whether a failure counts in `confirmation`.
 
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
+use tempfile::TempDir;
 
-use super::conclusion::{Conclusion, Evidence, Next, Suspects, conclude, conclude_unreported, suspected};
+use super::conclusion::{
+    Conclusion, Evidence, Next, Suspects, conclude, conclude_unlisted, conclude_unreported, suspected,
+};
 use super::invocation::{self, Format};
 use super::progress::{Progress, Trace};
 use super::report::Report;
 use super::shard::Shard;
 use crate::event::{Event, ProcessFailure, TestResult};
-use crate::process::{Leftovers, ProcessEnd, Streams, supervise};
+use crate::process::{Leftovers, ProcessEnd, Streams, Watcher, supervise};
+use crate::program::TestProgram;
 use crate::workers::RunOptions;
 
+/// A program that cannot list its tests: it is one test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unlisted {
+    pub test: TestId,
+    pub program: TestProgram,
+}
+
+/// Results that are kept back until they are confirmed: what did not pass, and what passed although it is known to fail.
+#[derive(Default, Debug)]
+pub(crate) struct Doubtful {
+    pub(crate) results: Vec<TestResult>,
+    pub(crate) failures: Vec<ProcessFailure>,
+}
+
+impl Doubtful {
+    pub(crate) fn append(&mut self, mut other: Doubtful) {
+        self.results.append(&mut other.results);
+        self.failures.append(&mut other.failures);
+    }
+
+    pub(crate) fn tell(self, emit: &mut dyn FnMut(Event)) {
+        self.results.into_iter().for_each(|result| emit(Event::TestFinished(result)));
+        self.failures.into_iter().for_each(|failure| emit(Event::ProcessFailed(failure)));
+    }
+}
+
 /// Runs the shard's tests. A test that takes its process down gets its verdict, and the tests that have not passed
-/// beyond doubt get another process.
-pub(crate) fn run_shard(shard: &Shard, options: &RunOptions, emit: &mut dyn FnMut(Event)) {
+/// beyond doubt get another process. What is doubtful is kept back.
+pub(crate) fn run_shard(shard: &Shard, options: &RunOptions, emit: &mut dyn FnMut(Event)) -> Doubtful {
     let mut announced = HashSet::new();
-    // A test that needs several processes is one step for those who watch.
-    let mut emit_once = |event: Event| {
-        let key = match &event {
-            Event::TestStarted { test } => Some((false, test.clone())),
-            Event::TestEnded { test, .. } => Some((true, test.clone())),
-            Event::TestFinished(_) | Event::ProcessFailed(_) => None,
-        };
-        if key.is_none_or(|key| announced.insert(key)) {
+    let mut doubtful = Doubtful::default();
+    let is_doubtful =
+        |result: &TestResult| !is_green(result) || shard.known_to_fail.contains(&result.test.name);
+    let mut sift = |event: Event| match event {
+        // A test that needs several processes is one step for those who watch.
+        Event::TestStarted { ref test } if !announced.insert((false, test.clone())) => {}
+        Event::TestEnded { ref test, .. } if !announced.insert((true, test.clone())) => {}
+        Event::TestFinished(result) if is_doubtful(&result) => doubtful.results.push(result),
+        Event::ProcessFailed(failure) => doubtful.failures.push(failure),
+        Event::TestStarted { .. }
+        | Event::TestEnded { .. }
+        | Event::TestFinished(_)
+        | Event::Indivisible(_) => {
             emit(event);
         }
     };
-    ShardRun { shard, options, emit: &mut emit_once, format: Format::Json }.run();
+    Processes::new(&shard.program, None, options, &mut sift).run(&shard.tests, |_| true);
+    doubtful
 }
 
-struct ShardRun<'a> {
-    shard: &'a Shard,
+/// Runs the program the way its author does.
+pub(crate) fn run_unlisted(unlisted: &Unlisted, options: &RunOptions, emit: &mut dyn FnMut(Event)) {
+    let Unlisted { test, program } = unlisted;
+    emit(Event::TestStarted { test: test.clone() });
+    let names = [test.name.clone()];
+    let mut quiet = |_| {};
+    let mut processes = Processes::new(program, None, options, &mut quiet);
+    let Conclusion { results, failure, .. } = match processes.plain(&names) {
+        Ok(ended) => conclude_unlisted(&ended.evidence(program, options)),
+        Err(error) => could_not_run(program, &names, &error),
+    };
+    results.into_iter().for_each(|result| emit(Event::TestFinished(result)));
+    failure.into_iter().for_each(|failure| emit(Event::ProcessFailed(failure)));
+}
+
+pub(super) fn is_green(result: &TestResult) -> bool {
+    matches!(result.outcome.verdict, Verdict::Passed | Verdict::Skipped)
+}
+
+/// Processes of one program, one after another.
+pub(super) struct Processes<'a> {
+    program: &'a TestProgram,
+    /// All tests of the program. A process that is to run them all is started without a filter.
+    all: Option<&'a [String]>,
     options: &'a RunOptions,
     emit: &'a mut dyn FnMut(Event),
     format: Format,
 }
 
-impl ShardRun<'_> {
-    fn run(mut self) {
-        let mut waiting = self.shard.tests.clone();
-        while !waiting.is_empty() && !self.options.cancel.is_cancelled() {
+impl<'a> Processes<'a> {
+    pub(super) fn new(
+        program: &'a TestProgram,
+        all: Option<&'a [String]>,
+        options: &'a RunOptions,
+        emit: &'a mut dyn FnMut(Event),
+    ) -> Processes<'a> {
+        Processes { program, all, options, emit, format: Format::Json }
+    }
+
+    /// Starts processes until each of the tests that is wanted has a result.
+    pub(super) fn run(mut self, tests: &[String], is_wanted: impl Fn(&str) -> bool) {
+        let mut waiting = tests.to_vec();
+        while waiting.iter().any(|name| is_wanted(name)) && !self.options.cancel.is_cancelled() {
             let Conclusion { results, failure, next } = self.process(&waiting);
             self.tell(results, failure);
             waiting = match next {
@@ -55,7 +124,7 @@ impl ShardRun<'_> {
                     assert!(rest.len() < waiting.len(), "every process settles at least one test");
                     rest
                 }
-                Next::Suspects(suspects) => self.examine(suspects),
+                Next::Suspects(suspects) => self.examine(suspects, &waiting),
                 Next::Unreported if self.format == Format::Json => {
                     self.format = Format::Xml;
                     waiting
@@ -69,16 +138,14 @@ impl ShardRun<'_> {
         }
     }
 
-    /// Has the tests in which a process ended show alone whether they are the cause. What is left is returned.
-    fn examine(&mut self, suspects: Suspects) -> Vec<String> {
+    /// Has the tests in which a process ended show alone whether they are the cause. What is left is returned, in order.
+    fn examine(&mut self, suspects: Suspects, order: &[String]) -> Vec<String> {
         let alone = self.process(&suspects.blamed);
         if self.options.cancel.is_cancelled() {
             return Vec::new();
         }
-        let is_green =
-            |result: &TestResult| matches!(result.outcome.verdict, Verdict::Passed | Verdict::Skipped);
         if alone.failure.is_none() && alone.results.iter().all(is_green) {
-            let target = &self.shard.program.target;
+            let target = &self.program.target;
             let names = suspects.blamed.iter().chain(&suspects.earlier);
             let results: Vec<TestResult> = names.map(|name| suspected(target, name, &suspects)).collect();
             let explanation = format!("{}, and any test that ran before may be the cause", suspects.what);
@@ -88,44 +155,51 @@ impl ShardRun<'_> {
         }
         let settled: HashSet<String> = alone.results.iter().map(|result| result.test.name.clone()).collect();
         self.tell(alone.results, alone.failure);
-        let suspected = [suspects.blamed, suspects.earlier, suspects.rest].concat();
-        let open: HashSet<String> = suspected.into_iter().filter(|name| !settled.contains(name)).collect();
-        self.shard.tests.iter().filter(|name| open.contains(*name)).cloned().collect()
+        order.iter().filter(|name| !settled.contains(*name)).cloned().collect()
     }
 
     fn process(&mut self, names: &[String]) -> Conclusion {
-        self.filtered(names)
-            .map(|ended| conclude(&ended.evidence(self.shard, self.options)))
-            .unwrap_or_else(|error| could_not_run(self.shard, names, &error))
+        match self.filtered(names) {
+            Ok(ended) => conclude(&ended.evidence(self.program, self.options)),
+            Err(error) => could_not_run(self.program, names, &error),
+        }
     }
 
     fn whole_program(&mut self, names: &[String]) -> Conclusion {
-        self.started(invocation::plain(&self.shard.program), names, None)
-            .map(|ended| conclude_unreported(&ended.evidence(self.shard, self.options)))
-            .unwrap_or_else(|error| could_not_run(self.shard, names, &error))
+        match self.plain(names) {
+            Ok(ended) => conclude_unreported(&ended.evidence(self.program, self.options)),
+            Err(error) => could_not_run(self.program, names, &error),
+        }
     }
 
     fn filtered(&mut self, names: &[String]) -> io::Result<Ended> {
         let directory = tempfile::Builder::new().prefix("fewer-run-").tempdir()?;
-        let (program, run_disabled) = (&self.shard.program, self.options.run_disabled);
-        let command = invocation::running(program, directory.path(), names, run_disabled, self.format)?;
-        self.started(command, names, Some(directory.path()))
+        let wanted = (self.all != Some(names)).then_some(names);
+        let run_disabled = self.options.run_disabled;
+        let command = invocation::running(self.program, directory.path(), wanted, run_disabled, self.format)?;
+        self.started(command, names, directory)
+    }
+
+    /// Without any argument of the runner's.
+    fn plain(&mut self, names: &[String]) -> io::Result<Ended> {
+        let directory = tempfile::Builder::new().prefix("fewer-run-").tempdir()?;
+        self.started(invocation::plain(self.program, directory.path()), names, directory)
     }
 
     /// Sees a process to its end.
-    fn started(&mut self, command: Command, names: &[String], directory: Option<&Path>) -> io::Result<Ended> {
+    fn started(&mut self, command: Command, names: &[String], directory: TempDir) -> io::Result<Ended> {
         let options = self.options;
-        let target = &self.shard.program.target;
-        let mut progress = Progress::new(target, names, options.test_timeout, &mut *self.emit);
-        let end = supervise(command, Streams::Together, Leftovers::Kill, &options.cancel, &mut progress)?;
-        let trace = progress.finish();
-        // A report that is missing or cut off is what a crash leaves: not an error of the runner.
-        let bytes = directory.and_then(|at| fs::read(invocation::report_path(at, self.format)).ok());
-        let report = bytes.and_then(|bytes| match self.format {
+        let progress = Progress::new(&self.program.target, names, options.test_timeout, &mut *self.emit);
+        let report = invocation::report_path(directory.path(), self.format);
+        let unfinished = invocation::unfinished_path(directory.path());
+        let mut watch = Watch { progress, report, unfinished, left: Left::default() };
+        let end = supervise(command, Streams::Together, Leftovers::Kill, &options.cancel, &mut watch)?;
+        let Watch { progress, left, .. } = watch;
+        let report = left.report.and_then(|bytes| match self.format {
             Format::Json => Report::parse(&bytes).ok(),
             Format::Xml => Report::parse_xml(&bytes),
         });
-        Ok(Ended { trace, report, end })
+        Ok(Ended { trace: progress.finish(), report, left_early: left.is_unfinished, end })
     }
 
     fn tell(&mut self, results: Vec<TestResult>, failure: Option<ProcessFailure>) {
@@ -134,19 +208,56 @@ impl ShardRun<'_> {
     }
 }
 
+/// Follows a process, and takes what it leaves at the moment it exits: a forked child may write later.
+struct Watch<'a> {
+    progress: Progress<'a>,
+    report: PathBuf,
+    unfinished: PathBuf,
+    left: Left,
+}
+
+/// The files of a process that has exited.
+#[derive(Default)]
+struct Left {
+    /// Missing or cut off where it crashed: that is not an error of the runner.
+    report: Option<Vec<u8>>,
+    is_unfinished: bool,
+}
+
+impl Watcher for Watch<'_> {
+    fn output(&mut self, bytes: &[u8]) {
+        self.progress.output(bytes);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.progress.deadline()
+    }
+
+    fn stopping(&mut self) {
+        self.progress.stopping();
+    }
+
+    fn exited(&mut self) {
+        let report = fs::read(&self.report).ok();
+        self.left = Left { report, is_unfinished: self.unfinished.exists() };
+    }
+}
+
 /// A process that has ended, and what it left.
 struct Ended {
     trace: Trace,
     report: Option<Report>,
+    left_early: bool,
     end: ProcessEnd,
 }
 
 impl Ended {
-    fn evidence<'a>(&'a self, shard: &'a Shard, options: &RunOptions) -> Evidence<'a> {
+    fn evidence<'a>(&'a self, program: &'a TestProgram, options: &RunOptions) -> Evidence<'a> {
         Evidence {
-            target: &shard.program.target,
+            target: &program.target,
             trace: &self.trace,
             report: self.report.as_ref(),
+            left_early: self.left_early,
             end: self.end,
             timeout: options.test_timeout,
         }
@@ -154,10 +265,9 @@ impl Ended {
 }
 
 /// The program could not even be started: nothing is known of its tests.
-fn could_not_run(shard: &Shard, names: &[String], error: &io::Error) -> Conclusion {
-    let target = &shard.program.target;
-    let executable = shard.program.executable.display();
-    let explanation = format!("{executable} could not be started: {error}");
+fn could_not_run(program: &TestProgram, names: &[String], error: &io::Error) -> Conclusion {
+    let target = &program.target;
+    let explanation = format!("{} could not be started: {error}", program.executable.display());
     let results = names.iter().map(|name| {
         let output_tail = explanation.clone();
         let outcome = Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail };

@@ -1,7 +1,9 @@
 //! Splitting the selected tests of each program into shards that keep all workers busy to the end. Running them
 //! is told elsewhere.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::program::TestProgram;
@@ -11,6 +13,30 @@ use crate::program::TestProgram;
 pub struct Selection {
     pub program: TestProgram,
     pub tests: Vec<SelectedTest>,
+    pub division: Division,
+    /// Failures are confirmed so before they are told; where nothing is said, they are told as they come.
+    pub own_way: Option<OwnWay>,
+}
+
+/// How far a program's tests may be taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Division {
+    /// Over as many processes as keep the workers busy.
+    #[default]
+    Free,
+    /// They run in one process, and nothing beside it.
+    OneProcess,
+    /// They run the way the framework itself runs them, and nothing beside.
+    OwnWay,
+}
+
+/// How the framework itself runs the tests of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OwnWay {
+    /// The plain program runs all its tests: these, in this order.
+    Program(Arc<[String]>),
+    /// Each test has a process of its own, as CTest starts tests that it discovered.
+    Test,
 }
 
 /// A test that is to run.
@@ -20,6 +46,8 @@ pub struct SelectedTest {
     pub name: String,
     /// How long it took before, where that is known.
     pub expected: Option<Duration>,
+    /// It failed before with all that it can reach as it is now: a pass needs confirmation, a failure none.
+    pub is_known_to_fail: bool,
 }
 
 /// Tests of one program that share a process.
@@ -30,6 +58,31 @@ pub struct Shard {
     pub tests: Vec<String>,
     /// How long it is expected to take in all.
     pub expected: Duration,
+    pub division: Division,
+    pub own_way: Option<OwnWay>,
+    /// Those of the tests whose pass needs confirmation, and whose failure does not.
+    pub known_to_fail: BTreeSet<String>,
+}
+
+impl Shard {
+    /// Tests whose failures are told as they come.
+    pub fn new(program: TestProgram, tests: Vec<String>) -> Shard {
+        Shard {
+            program,
+            tests,
+            expected: Duration::ZERO,
+            division: Division::Free,
+            own_way: None,
+            known_to_fail: BTreeSet::new(),
+        }
+    }
+}
+
+impl Selection {
+    /// A selection whose tests may be taken apart, and whose failures are told as they come.
+    pub fn new(program: TestProgram, tests: Vec<SelectedTest>) -> Selection {
+        Selection { program, tests, division: Division::Free, own_way: None }
+    }
 }
 
 /// A shard shorter than this costs more in process starts than it gains.
@@ -45,7 +98,7 @@ const LEAST_S: f64 = 0.000_2;
 
 impl SelectedTest {
     pub fn new(name: impl Into<String>, expected: Option<Duration>) -> SelectedTest {
-        SelectedTest { name: name.into(), expected }
+        SelectedTest { name: name.into(), expected, is_known_to_fail: false }
     }
 }
 
@@ -68,15 +121,19 @@ pub fn plan_shards(selections: Vec<Selection>, workers: NonZeroUsize) -> Vec<Sha
 
 /// Cuts one program's tests into stretches of about equal length, none longer than it has to be.
 fn split(selection: Selection, target: f64, guess: f64) -> Vec<Shard> {
-    let Selection { program, tests } = selection;
+    let Selection { mut program, tests, division, own_way } = selection;
+    program.claims.everything |= division != Division::Free;
+    let known_to_fail: BTreeSet<String> =
+        tests.iter().filter(|test| test.is_known_to_fail).map(|test| test.name.clone()).collect();
     let total: f64 = tests.iter().map(|test| seconds(test, guess)).sum();
-    let even = total / (total / target).round().max(1.0);
+    let parts = if division == Division::Free { (total / target).round().max(1.0) } else { 1.0 };
+    let even = total / parts;
     let mut stretches: Vec<(Vec<String>, f64)> = Vec::new();
     for test in tests {
         let length = seconds(&test, guess);
         match stretches.last_mut() {
             // The cut goes where the stretch comes nearest to its due length.
-            Some((names, so_far)) if *so_far + length / 2.0 <= even => {
+            Some((names, so_far)) if parts == 1.0 || *so_far + length / 2.0 <= even => {
                 names.push(test.name);
                 *so_far += length;
             }
@@ -87,9 +144,11 @@ fn split(selection: Selection, target: f64, guess: f64) -> Vec<Shard> {
     stretches
         .into_iter()
         .map(|(tests, length)| Shard {
-            program: program.clone(),
-            tests,
             expected: Duration::from_secs_f64(length),
+            division,
+            own_way: own_way.clone(),
+            known_to_fail: tests.iter().filter(|name| known_to_fail.contains(*name)).cloned().collect(),
+            ..Shard::new(program.clone(), tests)
         })
         .collect()
 }
@@ -124,7 +183,7 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(i, duration)| SelectedTest::new(format!("S.T{i}"), duration.map(Duration::from_secs_f64)));
-        Selection { program: TestProgram::new(target, target, "."), tests: tests.collect() }
+        Selection::new(TestProgram::new(target, target, "."), tests.collect())
     }
 
     fn workers(count: usize) -> NonZeroUsize {
@@ -192,6 +251,15 @@ mod tests {
         assert_eq!(shards.len(), 1);
         let shards = plan_shards(vec![selection("a", (0..100).map(|_| Some(2.0)))], workers(1));
         assert_eq!(shards.len(), 7);
+    }
+
+    #[test]
+    fn a_program_that_is_not_divisible_gets_one_process_to_itself() {
+        let durations = (0..100).map(|_| Some(2.0));
+        let selection = Selection { division: Division::OneProcess, ..selection("a", durations) };
+        let shards = plan_shards(vec![selection], workers(4));
+        assert_eq!(shards.len(), 1);
+        assert!(shards[0].tests.len() == 100 && shards[0].program.claims.everything);
     }
 
     #[test]

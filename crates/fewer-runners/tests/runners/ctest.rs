@@ -99,6 +99,7 @@ fn told(
             assert!(results.insert(result.test.name.clone(), result).is_none());
         }
         Event::ProcessFailed(failure) => failures.push(failure),
+        Event::Indivisible(indivisible) => panic!("{indivisible:?}"),
     });
     Told { end: end.unwrap(), results, failures }
 }

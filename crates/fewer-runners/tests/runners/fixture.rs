@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use fewer_core::outcome::Verdict;
 use fewer_runners::googletest::{ListedTest, Shard, list};
-use fewer_runners::{Cancel, Event, Job, ProcessFailure, RunEnd, RunOptions, TestProgram, TestResult, run};
+use fewer_runners::{
+    Cancel, Event, Indivisible, Job, ProcessFailure, RunEnd, RunOptions, TestProgram, TestResult, run,
+};
 
 /// Long enough for a loaded machine, short enough to wait for.
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -52,6 +54,7 @@ pub struct Told {
     pub results: BTreeMap<String, TestResult>,
     pub failures: Vec<ProcessFailure>,
     pub started: Vec<String>,
+    pub indivisible: Vec<Indivisible>,
 }
 
 impl Told {
@@ -79,15 +82,21 @@ impl Told {
 /// Runs these tests in one shard.
 pub fn told(program: TestProgram, tests: &[&str], options: &RunOptions) -> Told {
     let tests = tests.iter().map(|name| name.to_string()).collect();
-    told_by(vec![Job::Shard(Shard { program, tests, expected: Duration::ZERO })], options)
+    told_by(vec![Job::Shard(Shard::new(program, tests))], options)
 }
 
 pub fn told_by(jobs: Vec<Job>, options: &RunOptions) -> Told {
-    let mut told =
-        Told { end: RunEnd::default(), results: BTreeMap::new(), failures: Vec::new(), started: Vec::new() };
+    let mut told = Told {
+        end: RunEnd::default(),
+        results: BTreeMap::new(),
+        failures: Vec::new(),
+        started: Vec::new(),
+        indivisible: Vec::new(),
+    };
     let end = run(jobs, options, &mut |event| match event {
         Event::TestStarted { test } => told.started.push(test.name),
         Event::TestEnded { .. } => {}
+        Event::Indivisible(indivisible) => told.indivisible.push(indivisible),
         Event::TestFinished(result) => {
             let before = told.results.insert(result.test.name.clone(), result);
             assert_eq!(before, None, "a test has one outcome");

@@ -58,16 +58,17 @@ fn processes_left_behind_are_killed_and_do_not_hold_up_the_run() {
 fn cancelling_kills_the_children_and_keeps_nothing_of_their_process() {
     let options = options();
     let tests = ["Plain.Skips", "Slow.A_Before", "Slow.B_Hangs", "Slow.D_After"];
-    let selection = Selection {
-        program: behaving(""),
-        tests: tests.iter().map(|name| SelectedTest::new(*name, None)).collect(),
-    };
+    let selection =
+        Selection::new(behaving(""), tests.iter().map(|name| SelectedTest::new(*name, None)).collect());
     let jobs = plan_shards(vec![selection], options.workers).into_iter().map(Job::Shard).collect();
     let mut finished = Vec::new();
     let end = run(jobs, &options, &mut |event| match event {
         Event::TestStarted { test } if test.name == "Slow.B_Hangs" => options.cancel.cancel(),
         Event::TestFinished(result) => finished.push(result),
-        Event::TestStarted { .. } | Event::TestEnded { .. } | Event::ProcessFailed(_) => {}
+        Event::TestStarted { .. }
+        | Event::TestEnded { .. }
+        | Event::ProcessFailed(_)
+        | Event::Indivisible(_) => {}
     });
     assert_eq!(finished, [], "a process that was stopped wrote no report");
     assert!(end.interrupted && !end.success());

@@ -14,10 +14,7 @@ use crate::fixture::{behaving, options, other};
 #[test]
 fn programs_with_the_same_test_names_are_told_apart() {
     let tests = vec![SelectedTest::new("Plain.Passes", None), SelectedTest::new("Plain.Fails", None)];
-    let selections = vec![
-        Selection { program: behaving(""), tests: tests.clone() },
-        Selection { program: other(), tests },
-    ];
+    let selections = vec![Selection::new(behaving(""), tests.clone()), Selection::new(other(), tests)];
     let options = options();
     let jobs = plan_shards(selections, options.workers).into_iter().map(Job::Shard).collect();
     let mut verdicts = Vec::new();
@@ -43,7 +40,7 @@ fn shards_of_one_program_run_side_by_side_and_cover_all_tests() {
         (0..400).map(|i| SelectedTest::new(format!("ManyRegisteredTests.number_{i}"), expected(i))).collect();
     let names: BTreeSet<TestId> =
         tests.iter().map(|test| TestId::new("unit/behaviours", &test.name)).collect();
-    let selection = Selection { program: behaving("20000 tests"), tests };
+    let selection = Selection::new(behaving("20000 tests"), tests);
     let shards = plan_shards(vec![selection], NonZeroUsize::new(4).unwrap());
     assert!(shards.len() >= 8, "{} shards", shards.len());
     let mut passed = BTreeSet::new();

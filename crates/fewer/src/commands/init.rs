@@ -213,6 +213,9 @@ const TESTS: &str = r#"# How many test processes run at a time (default: one per
 # Test programs that are never started: by path below the build directory, or as cargo's tests are called.
 # exclude = ["tools/*"]
 
+# Test programs whose tests share something (a directory, a port): they run in one process, with nothing beside.
+# undivided = ["db_test"]
+
 "#;
 
 const CARGO: &str = r#"[cargo]

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use fewer_console::Progress;
@@ -255,11 +254,7 @@ impl Collection<'_> {
             std::fs::create_dir(place(index))?;
             let mut program = due.program.clone();
             program.environment.extend(self.tool.environment(&place(index)));
-            jobs.push(Job::Shard(Shard {
-                program,
-                tests: vec![due.test.name.clone()],
-                expected: Duration::ZERO,
-            }));
+            jobs.push(Job::Shard(Shard::new(program, vec![due.test.name.clone()])));
         }
         let mut results: HashMap<TestId, (Verdict, f64)> = HashMap::new();
         fewer_runners::run(jobs, options, &mut |event| match event {
@@ -268,7 +263,7 @@ impl Collection<'_> {
             Event::TestFinished(result) => {
                 results.insert(result.test, (result.outcome.verdict, result.outcome.duration_s));
             }
-            Event::ProcessFailed(_) => {}
+            Event::ProcessFailed(_) | Event::Indivisible(_) => {}
         });
         self.session.go_on()?;
         let (tool, libraries, places, texts) = (self.tool, &self.libraries, &self.places, &self.texts);
