@@ -230,7 +230,8 @@ fn a_program_whose_printer_is_silent_is_read_by_its_json() {
     assert_eq!(told.verdicts(), [("Plain.Fails", Failed), ("Plain.Passes", Passed)]);
     assert!(told.output("Plain.Fails").contains("sums are"), "{}", told.output("Plain.Fails"));
     let told = self::told(behaving("silent"), &["Plain.Passes", "Crash.C_ByExit"], &options());
-    assert_eq!(told.verdicts(), [("Crash.C_ByExit", Inconclusive), ("Plain.Passes", Inconclusive)]);
+    assert_eq!(told.verdicts(), [("Crash.C_ByExit", Crashed), ("Plain.Passes", Crashed)]);
+    assert!(told.message("Plain.Passes").ends_with("in a test, without saying which"));
 }
 
 #[test]
