@@ -2,6 +2,7 @@
 //! an archive or a linked file. What earlier scans remember of a file stands for looking at it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -82,19 +83,39 @@ impl Search<'_> {
                 if !is_skipped_directory(&name) {
                     self.walk(&entry.path())?;
                 }
-            } else if kind.is_file() && !has_text_ending(&name) {
-                self.look_at(&entry);
+            } else if kind.is_symlink() {
+                self.look_behind(&entry.path());
+            } else if kind.is_file() {
+                self.look_at(&entry, &name);
             }
         }
         Ok(())
     }
 
-    fn look_at(&mut self, entry: &fs::DirEntry) {
-        let path = entry.path();
+    fn look_at(&mut self, entry: &fs::DirEntry, name: &str) {
         // Gone since the directory was read.
         let Ok(metadata) = entry.metadata() else { return };
-        let name = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy().into_owned();
-        self.take(name, path, &metadata);
+        // A program may have any name.
+        if !has_text_ending(name) || is_executable(&metadata) {
+            let path = entry.path();
+            self.take(self.name_of(&path), path, &metadata);
+        }
+    }
+
+    /// A link to a program that lies outside the directory stands for the program. What lies within is found where it
+    /// is.
+    fn look_behind(&mut self, link: &Path) {
+        let Ok(path) = link.canonicalize() else { return };
+        let is_within = self.root.canonicalize().is_ok_and(|root| path.starts_with(root));
+        let Ok(metadata) = path.metadata() else { return };
+        if is_within || !metadata.is_file() || !is_executable(&metadata) || !is_program(&path) {
+            return;
+        }
+        self.take(self.name_of(link), link.to_path_buf(), &metadata);
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
     fn take(&mut self, name: String, path: PathBuf, metadata: &fs::Metadata) {
@@ -123,11 +144,22 @@ impl Search<'_> {
     }
 }
 
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// Whether it is linked, and not as a library, by its name: those of the system are executable as well.
+fn is_program(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_library = name.ends_with(".so") || name.contains(".so.");
+    !is_library && classify(path) == Some(FoundKind::Image)
+}
+
 fn is_skipped_directory(name: &str) -> bool {
     matches!(name, ".git" | ".fewer" | "CMakeTmp" | "CMakeScratch") || name.starts_with("CompilerId")
 }
 
-/// Endings of files that are never objects; opening every source file of a tree would cost more than reading.
+/// Endings of files that are no objects, and programs only if they may be executed; opening every source file of a tree would cost more than reading.
 fn has_text_ending(name: &str) -> bool {
     const ENDINGS: [&str; 22] = [
         ".h",

@@ -8,17 +8,24 @@ use crate::relocatable::*;
 use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
 
-const IMAGE_VERSION: u32 = 4;
+const IMAGE_VERSION: u32 = 5;
 const IMAGE: Domain = Domain::new("image.summary");
 const SHAPE: Domain = Domain::new("image.shape");
 /// GoogleTest's runner: a program that has it is a test program.
 pub const TEST_RUNNER: &[u8] = b"_ZN7testing8UnitTest3RunEv";
+/// What every test registers itself with: a program that imports it is a test program, wherever the runner is.
+const REGISTRATION: &[u8] = b"_ZN7testing8internal23MakeAndRegisterTestInfo";
+/// The end of the name of what a test keeps of its registration.
+const TEST_INFO: &[u8] = b"10test_info_E";
 const LIST_FLAG: &[u8] = b"gtest_list_tests";
 
 const DT_NEEDED: u64 = 1;
 const DT_SONAME: u64 = 14;
 const DT_RPATH: u64 = 15;
 const DT_RUNPATH: u64 = 29;
+const DT_FLAGS_1: u64 = 0x6fff_fffb;
+/// A program, although it can be loaded anywhere.
+const DF_1_PIE: u64 = 0x0800_0000;
 
 /// A symbol of a linked file that stands for code or data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,16 +80,20 @@ pub struct ImageSummary {
     /// Whether the file was linked without symbols, or they were taken out of it.
     pub is_stripped: bool,
     pub has_googletest: bool,
+    /// Whether tests of GoogleTest are in the file itself.
+    pub holds_tests: bool,
     pub note: Option<String>,
 }
 
 /// Reads a linked file. One that cannot be understood is an image without symbols, with a note.
 pub fn read_image(bytes: &[u8]) -> ImageSummary {
-    let begin = |count| (count, Vec::with_capacity(count), false);
-    let read = ElfFile::parse_image(bytes, begin, can_run, |(_, symbols, has_runner), symbol| {
-        *has_runner |= symbol.name == TEST_RUNNER;
-        symbols.extend(image_symbol(&symbol));
-    });
+    let begin = |count| (count, Vec::with_capacity(count), (false, false));
+    let read =
+        ElfFile::parse_image(bytes, begin, can_run, |(_, symbols, (has_runner, holds_tests)), symbol| {
+            *has_runner |= symbol.name == TEST_RUNNER;
+            *holds_tests |= symbol.name.ends_with(TEST_INFO);
+            symbols.extend(image_symbol(&symbol));
+        });
     match read {
         Ok((file, _)) if file.sections.is_empty() => ImageSummary {
             note: Some(
@@ -90,9 +101,10 @@ pub fn read_image(bytes: &[u8]) -> ImageSummary {
             ),
             ..ImageSummary::default()
         },
-        Ok((file, (count, symbols, has_runner))) => {
+        Ok((file, (count, symbols, (has_runner, holds_tests)))) => {
             let mut summary = read_facts(&file);
             summary.has_googletest = has_runner || mentions_googletest(&file, count <= 1);
+            summary.holds_tests = holds_tests || imports(&file, TEST_INFO);
             summary.is_stripped = symbols.is_empty();
             summary.symbols = symbols.into();
             summary
@@ -140,17 +152,23 @@ fn is_of_linker(name: &[u8]) -> bool {
     name.iter().rfind(|byte| !byte.is_ascii_lowercase()) == Some(&b'$')
 }
 
-/// A shared library has no interpreter; a position-independent program does.
+/// A shared library has no interpreter; a position-independent program does, unless it is linked statically: that one
+/// says what it is among its dynamic flags.
 fn is_library(file: &ElfFile<'_>) -> bool {
     file.section_named(b".interp").is_none() && file.section_named(b".dynsym").is_some()
 }
 
 /// The file imports GoogleTest from a shared library, or has been stripped but carries its flag's name.
 fn mentions_googletest(file: &ElfFile<'_>, is_stripped: bool) -> bool {
-    let imports = file.section_named(b".dynstr").is_some_and(|section| has_part(section.data, TEST_RUNNER));
-    imports
+    imports(file, TEST_RUNNER)
+        || imports(file, REGISTRATION)
         || (is_stripped
             && file.section_named(b".rodata").is_some_and(|section| has_part(section.data, LIST_FLAG)))
+}
+
+/// Whether a name that other files can see, or are to bring, has such a part.
+fn imports(file: &ElfFile<'_>, part: &[u8]) -> bool {
+    file.section_named(b".dynstr").is_some_and(|section| has_part(section.data, part))
 }
 
 fn has_part(data: &[u8], part: &[u8]) -> bool {
@@ -170,6 +188,7 @@ fn read_dynamic(file: &ElfFile<'_>, summary: &mut ImageSummary) {
         match word(0) {
             DT_NEEDED => summary.needed.push(text(word(8))),
             DT_SONAME => summary.soname = text(word(8)),
+            DT_FLAGS_1 if word(8) & DF_1_PIE != 0 => summary.is_library = false,
             DT_RPATH | DT_RUNPATH => {
                 summary.run_path.extend(text(word(8)).split(':').map(str::to_string));
             }
@@ -191,7 +210,8 @@ impl ImageSummary {
             self.is_library as u32
                 | (self.has_googletest as u32) << 1
                 | (self.note.is_some() as u32) << 2
-                | (self.is_stripped as u32) << 3,
+                | (self.is_stripped as u32) << 3
+                | (self.holds_tests as u32) << 4,
         );
         out.bytes(self.soname.as_bytes());
         out.bytes(self.note.as_deref().unwrap_or("").as_bytes());
@@ -218,6 +238,7 @@ impl ImageSummary {
             has_googletest: bits & 2 != 0,
             note: (bits & 4 != 0).then_some(note),
             is_stripped: bits & 8 != 0,
+            holds_tests: bits & 16 != 0,
             soname,
             needed,
             run_path,

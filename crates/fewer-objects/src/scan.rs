@@ -1,7 +1,7 @@
 //! Finding and summarising what a build left behind: object files, members of archives, programs and shared
 //! libraries. Files are read in parallel; what the cache already knows by content is not read again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -572,6 +572,32 @@ fn load_objects(cache: &dyn SummaryCache, inputs: &[Input]) -> (Vec<Option<Objec
     (summaries, packs)
 }
 
+/// A program whose tests are in libraries of the build is a test program, even if it knows nothing of GoogleTest itself.
+fn note_loaded_tests(summaries: &mut [ImageSummary], names: &[&str]) {
+    let mut libraries: HashMap<&str, usize> = HashMap::new();
+    for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_library) {
+        libraries.insert(names[index].rsplit('/').next().unwrap_or(names[index]), index);
+        libraries.insert(&summary.soname, index);
+    }
+    let loads_tests = |program: &ImageSummary| {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&ImageSummary> = vec![program];
+        while let Some(summary) = open.pop() {
+            for library in summary.needed.iter().filter_map(|needed| libraries.get(needed.as_str())) {
+                if reached.insert(*library) {
+                    open.push(&summaries[*library]);
+                }
+            }
+        }
+        reached.iter().any(|library| summaries[*library].holds_tests)
+    };
+    let test_programs: Vec<usize> = (0..summaries.len())
+        .filter(|&index| !summaries[index].is_library && !summaries[index].has_googletest)
+        .filter(|&index| loads_tests(&summaries[index]))
+        .collect();
+    test_programs.into_iter().for_each(|index| summaries[index].has_googletest = true);
+}
+
 /// Linked files are read every time: that costs no more than to keep and load all their symbols. What is kept is
 /// what a recorded state needs of them.
 fn read_images(
@@ -581,7 +607,9 @@ fn read_images(
     files: &[Opened],
 ) -> Vec<Scanned<ImageSummary>> {
     let read = |&file: &usize| read_image(files[file].bytes().unwrap_or(b""));
-    let summaries: Vec<ImageSummary> = images.par_iter().map(read).collect();
+    let mut summaries: Vec<ImageSummary> = images.par_iter().map(read).collect();
+    let names: Vec<&str> = images.iter().map(|&file| found[file].name.as_str()).collect();
+    note_loaded_tests(&mut summaries, &names);
     let kept: Vec<(Digest, Vec<u8>)> = summaries.iter().map(ImageSummary::encode).collect();
     let keys: Vec<Digest> = kept.iter().map(|(key, _)| *key).collect();
     let known = cache.load(IMAGE_KIND, &keys);

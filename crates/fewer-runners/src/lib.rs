@@ -41,5 +41,5 @@ mod workers;
 
 pub use cancel::Cancel;
 pub use event::{CaseResult, Event, Indivisible, ProcessFailure, RunEnd, TestResult};
-pub use program::{Claims, TestProgram};
+pub use program::{Claims, TestProgram, is_takeover_variable};
 pub use workers::{Job, RunOptions, run};

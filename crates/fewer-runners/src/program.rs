@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A program that holds tests, as it is to be started.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +20,8 @@ pub struct TestProgram {
     /// Taken out of this process's own environment.
     pub environment_removed: Vec<String>,
     pub claims: Claims,
+    /// How long one of its tests may take, where the project says so.
+    pub test_timeout: Option<Duration>,
 }
 
 /// What a program has for itself while it runs: nothing that claims the same is started meanwhile.
@@ -69,6 +72,11 @@ const TAKEOVER_VARIABLES: &[&str] = &[
     "XML_OUTPUT_FILE",
 ];
 
+/// Whether a variable would change which tests run, how often, or where results are written.
+pub fn is_takeover_variable(name: &str) -> bool {
+    TAKEOVER_VARIABLES.contains(&name)
+}
+
 /// Variables that change how tests behave: removed when they merely happen to be set in the caller's shell.
 const BEHAVIOUR_VARIABLES: &[&str] = &[
     "GTEST_BREAK_ON_FAILURE",
@@ -96,6 +104,7 @@ impl TestProgram {
             environment: Vec::new(),
             environment_removed: Vec::new(),
             claims: Claims::default(),
+            test_timeout: None,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::command::{self, CommandTest};
 use crate::event::{Event, RunEnd};
 use crate::googletest::{self, Confirmation, Doubtful, Shard, Unlisted};
-use crate::program::Claims;
+use crate::program::{Claims, TestProgram};
 
 /// One thing a worker does.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,6 +56,14 @@ impl Default for RunOptions {
     }
 }
 
+impl RunOptions {
+    /// With the limit that the project sets for the tests of a program, where it does.
+    fn within_limit_of(&self, program: &TestProgram) -> RunOptions {
+        let test_timeout = program.test_timeout.unwrap_or(self.test_timeout);
+        RunOptions { test_timeout, ..self.clone() }
+    }
+}
+
 /// Runs all jobs and calls `events`, on the calling thread, with whatever happens. Jobs are begun in the order
 /// given, but for those that have to wait for others by what their programs claim;
 /// [`googletest::plan_shards`] puts the longest first. Failures of a program are told when all its shards have ended, and
@@ -91,13 +99,17 @@ impl Job {
 }
 
 impl Task {
-    fn claims(&self) -> &Claims {
+    fn program(&self) -> &TestProgram {
         match self {
-            Task::Job(Job::Shard(shard)) => &shard.program.claims,
-            Task::Job(Job::Unlisted(unlisted)) => &unlisted.program.claims,
-            Task::Job(Job::Command(test)) => &test.program.claims,
-            Task::Confirmation(confirmation) => &confirmation.program.claims,
+            Task::Job(Job::Shard(shard)) => &shard.program,
+            Task::Job(Job::Unlisted(unlisted)) => &unlisted.program,
+            Task::Job(Job::Command(test)) => &test.program,
+            Task::Confirmation(confirmation) => &confirmation.program,
         }
+    }
+
+    fn claims(&self) -> &Claims {
+        &self.program().claims
     }
 }
 
@@ -204,6 +216,7 @@ fn work(queue: &Queue, options: &RunOptions, events: &mpsc::Sender<Event>) {
     // A caller that went away (it panicked) gets no more events; the children are still seen to their end.
     let mut emit = |event| drop(events.send(event));
     while let Some(begun) = queue.begin(&options.cancel) {
+        let options = &options.within_limit_of(begun.task.program());
         match &begun.task {
             Task::Job(Job::Shard(shard)) => {
                 if !googletest::run_own_way(shard, options, &mut emit) {

@@ -1,21 +1,34 @@
-//! How a test is started, beyond its program: working directory, environment and arguments as CTest declares
-//! them. They are part of a test's fingerprint, written so that two checkouts agree.
+//! How a test is started and judged, beyond its program: working directory, environment, arguments and properties as CTest
+//! declares them. They are part of a test's fingerprint, written so that two checkouts agree.
 
+use std::fs;
 use std::path::Path;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 use fewer_runners::TestProgram;
 use fewer_runners::ctest::CtestEntry;
+use serde_json::Value;
 
 const STARTED: Domain = Domain::new("test.started");
+const REQUIRED: Domain = Domain::new("test.required-file");
 const WITH: Domain = Domain::new("test.circumstances");
 
 /// What explanations call a change of them.
 pub const NAME: &str = "how the test is started (working directory, environment, arguments)";
 
-/// Properties that do not change what a test does.
-const HARMLESS: &[&str] =
-    &["COST", "DEPENDS", "LABELS", "PROCESSORS", "RESOURCE_LOCK", "RUN_SERIAL", "TIMEOUT"];
+/// Properties that do not change what a test does or how it is judged: they tell beside what it runs, and who looks at it.
+const HARMLESS: &[&str] = &[
+    "ATTACHED_FILES",
+    "ATTACHED_FILES_ON_FAIL",
+    "COST",
+    "LABELS",
+    "PROCESSORS",
+    "RESOURCE_LOCK",
+    "RUN_SERIAL",
+];
+
+/// The content of larger files is not read: their size and time stand for it.
+const LARGEST_READ: u64 = 64 << 20;
 
 /// Of the tests of a GoogleTest program; `None` where nothing is special about it.
 pub fn of_program(
@@ -24,18 +37,18 @@ pub fn of_program(
     entry: Option<&CtestEntry>,
     usual_directory: &Path,
 ) -> Option<Digest> {
-    let arguments: Vec<&String> =
-        program.arguments.iter().filter(|argument| !argument.starts_with("--gtest_")).collect();
-    let environment: Vec<String> = ["ENVIRONMENT", "ENVIRONMENT_MODIFICATION"]
-        .iter()
-        .filter_map(|name| entry?.properties.get(*name).map(|value| format!("{name}={value}")))
-        .collect();
-    if arguments.is_empty() && environment.is_empty() && program.working_directory == usual_directory {
+    let mut words: Vec<String> = program.arguments.clone();
+    words.extend(
+        ["ENVIRONMENT", "ENVIRONMENT_MODIFICATION", "TIMEOUT"]
+            .iter()
+            .filter_map(|name| entry?.properties.get(*name).map(|value| format!("{name}={value}"))),
+    );
+    if words.is_empty() && program.working_directory == usual_directory {
         return None;
     }
     let mut digest = DigestBuilder::new(STARTED);
     digest.text(&portable(root, &program.working_directory.to_string_lossy()));
-    for text in arguments.into_iter().chain(&environment) {
+    for text in &words {
         digest.text(&portable(root, text));
     }
     Some(digest.finish())
@@ -52,6 +65,27 @@ pub fn of_entry(root: &Path, entry: &CtestEntry) -> Digest {
             digest.text(name).text(&portable(root, &value.to_string()));
         }
     }
+    let required = entry.properties.get("REQUIRED_FILES").and_then(Value::as_array);
+    for file in required.into_iter().flatten().filter_map(Value::as_str) {
+        digest.digest(required_file(&entry.working_directory.join(file)));
+    }
+    digest.finish()
+}
+
+/// What is known of a file without which CTest does not run a test.
+fn required_file(path: &Path) -> Digest {
+    let mut digest = DigestBuilder::new(REQUIRED);
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_READ => match fs::read(path) {
+            Ok(content) => digest.text("file").digest(Digest::of(REQUIRED, &content)),
+            Err(_) => digest.text("unreadable"),
+        },
+        Ok(metadata) if metadata.is_file() => {
+            digest.text("large").text(&format!("{} {:?}", metadata.len(), metadata.modified().ok()))
+        }
+        Ok(_) => digest.text("present"),
+        Err(_) => digest.text("absent"),
+    };
     digest.finish()
 }
 

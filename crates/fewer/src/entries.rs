@@ -1,34 +1,37 @@
-//! CTest's entries, sorted: those that start a GoogleTest program of the build only tell how it is started; every
-//! other entry is one test. Reading and running entries is done by the runners.
+//! CTest's entries, sorted: those that start a GoogleTest program of the build in a way that fewer knows how to keep only
+//! tell how it is started and which of its tests are meant; every other entry is one test that `ctest` runs. Reading
+//! and running entries is done by the runners.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use fewer_core::TestId;
-use fewer_objects::Target;
+use fewer_objects::{ListedTest, Target};
+use fewer_runners::TestProgram;
 use fewer_runners::ctest::CtestEntry;
-use serde_json::Value;
+
+use crate::way::{Choice, Chosen, Way, way_of};
 
 /// The target part of ids of entries that start no program of the build.
 const NO_PROGRAM: &str = "ctest";
 
-/// Properties by which CTest judges the output, or that need other entries to run first.
-const JUDGED_BY_CTEST: &[&str] = &[
-    "FAIL_REGULAR_EXPRESSION",
-    "FIXTURES_CLEANUP",
-    "FIXTURES_REQUIRED",
-    "FIXTURES_SETUP",
-    "PASS_REGULAR_EXPRESSION",
-    "WILL_FAIL",
-];
-
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// By GoogleTest program an entry that tells how it is started.
-    pub googletest: BTreeMap<String, CtestEntry>,
-    /// GoogleTest programs that CTest judges by rules of its own: they run as entries only.
+    /// By GoogleTest program the entries by which its tests run one by one.
+    googletest: BTreeMap<String, Alike>,
+    /// GoogleTest programs that run as entries only.
     pub only_entries: BTreeSet<String>,
     pub single: Vec<SingleEntry>,
+    /// By number those that others need.
+    pub needed: BTreeMap<usize, SingleEntry>,
+    names: Names,
+}
+
+/// Entries that start a program alike.
+#[derive(Debug)]
+pub struct Alike {
+    pub way: Way,
+    entries: Vec<(Choice, CtestEntry)>,
 }
 
 /// An entry that is one test.
@@ -40,6 +43,17 @@ pub struct SingleEntry {
     pub target: Option<String>,
 }
 
+/// What the entries of a program mean, once its tests are known.
+#[derive(Debug, Default)]
+pub struct Covered {
+    /// Those that CTest runs.
+    pub tests: Vec<ListedTest>,
+    /// Names of those that no entry means.
+    pub others: Vec<String>,
+    /// Entries that have to be left to CTest after all.
+    pub left: Vec<CtestEntry>,
+}
+
 impl Entries {
     pub fn sort(
         entries: Vec<CtestEntry>,
@@ -49,79 +63,129 @@ impl Entries {
     ) -> Entries {
         let programs = Programs::new(build_directory, targets);
         let mut sorted = Entries::default();
-        let mut names = Names::default();
-        let mut ways: BTreeMap<String, Vec<(Way, Vec<CtestEntry>)>> = BTreeMap::new();
-        let mut judged: Vec<(String, CtestEntry)> = Vec::new();
+        let mut ways: BTreeMap<String, Vec<Alike>> = BTreeMap::new();
+        let mut left: Vec<(String, CtestEntry)> = Vec::new();
+        let needed: BTreeSet<usize> = entries.iter().flat_map(|entry| entry.needs.iter().copied()).collect();
         for entry in entries {
-            match programs.target(&entry) {
+            let target = programs.target(&entry);
+            if needed.contains(&entry.number) {
+                let needed = SingleEntry::new(TestId::new(NO_PROGRAM, &entry.name), entry.clone(), target);
+                sorted.needed.insert(entry.number, needed);
+            }
+            match target {
                 Some(target) if is_excluded(&target.name) => {}
-                Some(target) if !target.has_googletest => sorted.add(&mut names, entry, Some(&target.name)),
-                Some(target) if is_judged_by_ctest(&entry) => judged.push((target.name.clone(), entry)),
-                Some(target) => {
-                    let way = Way::of(&entry);
-                    let ways = ways.entry(target.name.clone()).or_default();
-                    match ways.iter_mut().find(|(known, _)| *known == way) {
-                        Some((_, entries)) => entries.push(entry),
-                        None => ways.push((way, vec![entry])),
+                Some(target) if target.has_googletest => match way_of(&entry) {
+                    Some((way, choice)) => {
+                        add_way(ways.entry(target.name.clone()).or_default(), way, choice, entry);
                     }
-                }
-                None => sorted.add(&mut names, entry, None),
+                    None => left.push((target.name.clone(), entry)),
+                },
+                Some(_) | None => sorted.leave(target.map(|target| target.name.as_str()), entry),
             }
         }
-        for (target, ways) in ways {
-            let mut ways = ways.into_iter().map(|(_, entries)| entries);
-            let mut same_way = ways.next().into_iter().flatten();
-            if let Some(mut first) = same_way.next() {
-                // One process runs the tests of many entries, and what any of them must not run beside.
-                same_way.for_each(|entry| first.claims.extend(&entry.claims));
-                sorted.googletest.insert(target.clone(), first);
-            }
-            // The same program in another environment or with other arguments is another test.
-            ways.flatten().for_each(|entry| sorted.add(&mut names, entry, Some(&target)));
+        for (target, mut ways) in ways {
+            // The way of most entries, of those the first; the same program in another way is another test.
+            ways.sort_by_key(|alike| std::cmp::Reverse(alike.entries.len()));
+            let others = ways.split_off(1);
+            sorted.googletest.extend(ways.pop().map(|alike| (target.clone(), alike)));
+            let others = others.into_iter().flat_map(|alike| alike.entries);
+            left.extend(others.map(|(_, entry)| (target.clone(), entry)));
         }
-        for (target, entry) in judged {
+        left.sort_by_key(|(_, entry)| entry.number);
+        for (target, entry) in left {
             if !sorted.googletest.contains_key(&target) {
                 sorted.only_entries.insert(target.clone());
             }
-            sorted.add(&mut names, entry, Some(&target));
+            sorted.leave(Some(&target), entry);
         }
         sorted
     }
 
-    fn add(&mut self, names: &mut Names, entry: CtestEntry, target: Option<&str>) {
-        let id = names.id(target.unwrap_or(NO_PROGRAM), &entry.name);
+    /// The entries by which the tests of a GoogleTest program run one by one.
+    pub fn of(&self, target: &str) -> Option<&Alike> {
+        self.googletest.get(target)
+    }
+
+    /// Has `ctest` run an entry, as one test.
+    pub fn leave(&mut self, target: Option<&str>, entry: CtestEntry) {
+        let id = self.names.id(target.unwrap_or(NO_PROGRAM), &entry.name);
         self.single.push(SingleEntry { id, entry, target: target.map(str::to_string) });
     }
-}
 
-/// How an entry starts its program, but for flags of GoogleTest itself.
-#[derive(PartialEq)]
-struct Way {
-    directory: PathBuf,
-    environment: Vec<Option<Value>>,
-    arguments: Vec<String>,
-}
-
-impl Way {
-    fn of(entry: &CtestEntry) -> Way {
-        let property = |name: &str| entry.properties.get(name).cloned();
-        let arguments = entry.command.iter().skip(1).filter(|argument| !argument.starts_with("--gtest_"));
-        Way {
-            directory: entry.working_directory.clone(),
-            environment: vec![property("ENVIRONMENT"), property("ENVIRONMENT_MODIFICATION")],
-            arguments: arguments.cloned().collect(),
-        }
+    /// Has `ctest` run all entries of a program; whether there are any.
+    pub fn leave_all(&mut self, target: &str) -> bool {
+        let entries = self.googletest.remove(target).map(|alike| alike.entries).unwrap_or_default();
+        let has_any = !entries.is_empty();
+        entries.into_iter().for_each(|(_, entry)| self.leave(Some(target), entry));
+        has_any
     }
 }
 
-fn is_judged_by_ctest(entry: &CtestEntry) -> bool {
-    let is_one_test = entry.command.iter().any(|argument| argument.starts_with("--gtest_filter="));
-    (entry.disabled && !is_one_test)
-        || JUDGED_BY_CTEST.iter().any(|name| match entry.properties.get(*name) {
-            Some(Value::Bool(value)) => *value,
-            Some(_) => true,
-            None => false,
-        })
+impl SingleEntry {
+    fn new(id: TestId, entry: CtestEntry, target: Option<&Target>) -> SingleEntry {
+        SingleEntry { id, entry, target: target.map(|target| target.name.clone()) }
+    }
+}
+
+fn add_way(ways: &mut Vec<Alike>, way: Way, choice: Choice, entry: CtestEntry) {
+    match ways.iter_mut().find(|alike| alike.way == way) {
+        Some(alike) => alike.entries.push((choice, entry)),
+        None => ways.push(Alike { way, entries: vec![(choice, entry)] }),
+    }
+}
+
+impl Alike {
+    /// The program as the entries start it. One process runs the tests of many entries, and what any of them must not
+    /// run beside.
+    pub fn program(&self, target: &str) -> Option<TestProgram> {
+        let (_, first) = self.entries.first()?;
+        let mut program = first.program(target)?;
+        program.arguments = self.way.arguments.clone();
+        program.test_timeout = self.way.timeout;
+        self.entries.iter().for_each(|(_, entry)| program.claims.extend(&entry.claims));
+        Some(program)
+    }
+
+    /// One of the entries: its variables are those of all.
+    pub fn first(&self) -> Option<&CtestEntry> {
+        self.entries.first().map(|(_, entry)| entry)
+    }
+
+    /// Which of the tests of the program are meant. A test is disabled if every entry that means it is.
+    pub fn cover(&self, listed: &[ListedTest]) -> Covered {
+        let names: Vec<String> = listed.iter().map(ListedTest::name).collect();
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        names.iter().enumerate().for_each(|(place, name)| by_name.entry(name).or_default().push(place));
+        let mut left: Vec<&(Choice, CtestEntry)> = Vec::new();
+        // Per test whether it runs, once an entry means it.
+        let mut runs: Vec<Option<bool>> = vec![None; listed.len()];
+        for both @ (choice, entry) in &self.entries {
+            let chosen: Vec<usize> = match &choice.tests {
+                Chosen::One(name) => by_name.get(name.as_str()).cloned().unwrap_or_default(),
+                Chosen::All | Chosen::Some(_) => {
+                    (0..listed.len()).filter(|&place| choice.tests.has(&names[place])).collect()
+                }
+            };
+            let runs_disabled = choice.with_disabled && !entry.disabled;
+            if chosen.is_empty() || (runs_disabled && chosen.iter().any(|&place| listed[place].is_disabled)) {
+                left.push(both);
+            } else {
+                chosen.into_iter().for_each(|place| *runs[place].get_or_insert(false) |= !entry.disabled);
+            }
+        }
+        let mut covered = Covered::default();
+        for ((test, name), runs) in listed.iter().zip(names).zip(runs) {
+            match runs {
+                Some(runs) => {
+                    covered.tests.push(ListedTest { is_disabled: test.is_disabled || !runs, ..test.clone() })
+                }
+                None if test.is_disabled || left.iter().any(|(choice, _)| choice.tests.has(&name)) => {}
+                None => covered.others.push(name),
+            }
+        }
+        covered.left = left.into_iter().map(|(_, entry)| entry.clone()).collect();
+        covered
+    }
 }
 
 /// The programs of the build by path.
@@ -145,7 +209,7 @@ impl<'t> Programs<'t> {
 }
 
 /// Ids given so far: CTest's names are not unique.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Names {
     given: HashMap<TestId, usize>,
 }

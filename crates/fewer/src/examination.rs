@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use rayon::prelude::*;
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::data_files;
-use crate::entries::{Entries, SingleEntry};
+use crate::entries::{Alike, Covered, Entries, SingleEntry};
 use crate::session::Session;
 
 const LISTING: Domain = Domain::new("listing");
@@ -199,8 +200,9 @@ impl<'t> Finder<'_, 't> {
             .filter(is_wanted)
             .map(|target| {
                 let usual = self.usual_directory(target);
-                let entry = self.entries.googletest.get(&target.name);
-                let program = self.program(target, entry, &usual);
+                let alike = self.entries.of(&target.name);
+                let program = self.program(target, alike, &usual);
+                let entry = alike.and_then(Alike::first);
                 let circumstances = circumstances::of_program(root, &program, entry, &usual);
                 let mut key = DigestBuilder::new(LISTING);
                 key.text(&target.name).digest(analysis.startup_fingerprint(target));
@@ -210,10 +212,10 @@ impl<'t> Finder<'_, 't> {
             .collect()
     }
 
-    fn program(&self, target: &Target, entry: Option<&CtestEntry>, usual: &Path) -> TestProgram {
+    fn program(&self, target: &Target, alike: Option<&Alike>, usual: &Path) -> TestProgram {
         let executable = self.directory.path.join(&target.name);
-        let mut program = entry
-            .and_then(|entry| entry.program(&target.name))
+        let mut program = alike
+            .and_then(|alike| alike.program(&target.name))
             .unwrap_or_else(|| TestProgram::new(&target.name, &executable, usual));
         program.executable = executable;
         if let Some(directory) = &self.session.project.settings.working_directory {
@@ -240,17 +242,20 @@ impl<'t> Finder<'_, 't> {
             .to_path_buf()
     }
 
-    /// The lists of tests, from the records where the program starts as it did then.
+    /// The lists of tests, from the records where the program starts as it did then and still can be started.
     fn list(&self, listables: &[Listable]) -> anyhow::Result<Vec<Result<Vec<ListedTest>, ListError>>> {
         let _phase = self.session.timings.phase("list tests");
         let keys: Vec<Digest> = listables.iter().map(|listable| listable.key).collect();
         let recorded = self.session.store().blobs(LISTING_KIND, &keys).unwrap_or_default();
         let known: HashMap<Digest, Vec<ListedTest>> =
             recorded.into_iter().filter_map(|(key, bytes)| Some((key, decode_listing(&bytes)?))).collect();
+        let known = |listable: &Listable| {
+            known.get(&listable.key).filter(|_| is_executable(&listable.program.executable))
+        };
         let cancel: &Cancel = &self.session.cancel;
         let listings: Vec<Result<Vec<ListedTest>, ListError>> = listables
             .par_iter()
-            .map(|listable| match known.get(&listable.key) {
+            .map(|listable| match known(listable) {
                 Some(listed) => Ok(listed.clone()),
                 None => googletest::list(&listable.program, LISTING_TIMEOUT, cancel)
                     .map(|tests| tests.into_iter().map(listed_test).collect()),
@@ -260,7 +265,7 @@ impl<'t> Finder<'_, 't> {
         let fresh: Vec<(Digest, Vec<u8>)> = listables
             .iter()
             .zip(&listings)
-            .filter(|(listable, _)| !known.contains_key(&listable.key))
+            .filter(|(listable, _)| known(listable).is_none())
             .filter_map(|(listable, listing)| Some((listable.key, encode_listing(listing.as_ref().ok()?))))
             .collect();
         self.session.store().put_blobs(LISTING_KIND, &fresh).context("cannot record lists of tests")?;
@@ -270,7 +275,8 @@ impl<'t> Finder<'_, 't> {
     fn add_googletest(&mut self, listable: Listable, listed: &[ListedTest]) {
         let Listable { target, program, circumstances, key } = listable;
         self.examined.listings.push((target.name.clone(), key));
-        let tests = self.examined.analysis.googletest_tests(&target, listed);
+        let meant = self.meant(&target.name, listed);
+        let tests = self.examined.analysis.googletest_tests(&target, meant.as_deref().unwrap_or(listed));
         let program = self.add_program(program);
         let names = repeated(tests.iter().map(|test| test.id.name.as_str()));
         for (order, mut test) in tests.into_iter().enumerate() {
@@ -282,12 +288,30 @@ impl<'t> Finder<'_, 't> {
         }
     }
 
-    /// The program cannot say which tests it has: those recorded last stand for them, and all of them run.
+    /// Those of the tests that CTest's entries mean; `None` where there are no entries. Entries of which it shows only
+    /// now that they are more than their tests are left to `ctest`.
+    fn meant(&mut self, target: &str, listed: &[ListedTest]) -> Option<Vec<ListedTest>> {
+        let Covered { tests, others, left } = self.entries.of(target)?.cover(listed);
+        left.into_iter().for_each(|entry| self.entries.leave(Some(target), entry));
+        if let Some(first) = others.first() {
+            self.examined.notes.push(format!(
+                "{target}: no CTest entry runs {} of its tests, such as {first}, so they are not run",
+                others.len()
+            ));
+        }
+        Some(tests)
+    }
+
+    /// The program cannot say which tests it has: those recorded last stand for them, and all of them run. Entries of
+    /// CTest run it as they say.
     fn add_unlistable(&mut self, listable: Listable, error: &ListError) -> anyhow::Result<()> {
         let Listable { target, program, circumstances, .. } = listable;
         let cause = format!("the program cannot list its tests: {}", error.kind);
         self.examined.notes.push(format!("{}: {}", target.name, first_line(&cause)));
         let cause = first_line(&cause).to_string();
+        if self.entries.leave_all(&target.name) {
+            return Ok(());
+        }
         let known = self.recorded_tests(&target.name)?;
         if known.is_empty() {
             let whole = TestId::new(&target.name, WHOLE_PROGRAM);
@@ -326,27 +350,52 @@ impl<'t> Finder<'_, 't> {
         if self.examined.starters.contains_key(&id) {
             id.name.push_str(" (ctest)");
         }
-        let mut circumstances = circumstances::of_entry(&self.session.project.root, &entry);
-        if target.is_none() {
-            let everything = *self.everything.get_or_init(|| everything(self.tree, &self.examined.analysis));
-            circumstances = circumstances::with(circumstances, Some(everything));
+        let needed: Vec<SingleEntry> =
+            entry.needs.iter().filter_map(|number| self.entries.needed.get(number).cloned()).collect();
+        let mut test = self.started_by(id, &entry, target.as_deref());
+        let mut circumstances = self.how_started(&entry, target.as_deref());
+        for needed in needed {
+            let SingleEntry { id, entry, target } = needed;
+            let how = self.how_started(&entry, target.as_deref());
+            circumstances = circumstances::with(circumstances, Some(how));
+            let with = self.started_by(id, &entry, target.as_deref());
+            test.roots.extend(with.roots);
+            if let (Mapping::Mapped, Mapping::Unmapped { cause }) = (&test.mapping, with.mapping) {
+                let cause = format!("CTest runs {} along with it: {cause}", entry.name);
+                test.mapping = Mapping::Unmapped { cause };
+            }
         }
+        test.roots.sort_unstable();
+        test.roots.dedup();
+        self.add(test, Starter::Ctest(entry), Some(circumstances));
+    }
+
+    fn how_started(&self, entry: &CtestEntry, target: Option<&str>) -> Digest {
+        let circumstances = circumstances::of_entry(&self.session.project.root, entry);
+        let everything = || *self.everything.get_or_init(|| everything(self.tree, &self.examined.analysis));
+        circumstances::with(circumstances, target.is_none().then(everything))
+    }
+
+    /// An entry as a test: all of the program of the build that it starts.
+    fn started_by(&self, id: TestId, entry: &CtestEntry, target: Option<&str>) -> TestNode {
         let analysis = &self.examined.analysis;
         let target = target.and_then(|name| analysis.targets().iter().find(|target| target.name == name));
-        let test = match target {
-            Some(target) => analysis.program_test(target, &id.name, entry.disabled),
-            None => {
-                let cause = match entry.command.first() {
-                    Some(command) => {
-                        let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
-                        format!("CTest starts {name}, which is not a program of the build")
-                    }
-                    None => "its program has not been built".to_string(),
-                };
-                Analysis::unmapped_test(id, cause, entry.disabled)
-            }
+        let Some(target) = target else {
+            let cause = match entry.command.first() {
+                Some(command) => {
+                    let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
+                    format!("CTest starts {name}, which is not a program of the build")
+                }
+                None => "its program has not been built".to_string(),
+            };
+            return Analysis::unmapped_test(id, cause, entry.disabled);
         };
-        self.add(test, Starter::Ctest(entry), Some(circumstances));
+        let mut test = analysis.program_test(target, &id.name, entry.disabled);
+        if !is_executable(&self.directory.path.join(&target.name)) {
+            let cause = "its program may not be executed: give it back the right with chmod +x".to_string();
+            test.mapping = Mapping::Unmapped { cause };
+        }
+        test
     }
 
     fn add_program(&mut self, program: TestProgram) -> usize {
@@ -389,6 +438,10 @@ fn listed_test(test: googletest::ListedTest) -> ListedTest {
 fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> HashSet<String> {
     let mut seen = HashSet::new();
     names.filter(|name| !seen.insert(*name)).map(str::to_string).collect()
+}
+
+fn is_executable(program: &Path) -> bool {
+    program.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Without the output that comes after it.

@@ -33,6 +33,7 @@ mod sightings;
 mod state;
 mod summary_cache;
 mod timings;
+mod way;
 
 use clap::Parser;
 use fewer_console::{Console, ExitCode};

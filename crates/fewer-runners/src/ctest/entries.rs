@@ -1,6 +1,6 @@
 //! The tests a build directory declares, from `ctest --show-only=json-v1`. Nothing is run here but `ctest` itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -36,8 +36,11 @@ pub struct CtestEntry {
     pub timeout: Option<Duration>,
     pub disabled: bool,
     pub will_fail: bool,
-    /// `RUN_SERIAL` and `RESOURCE_LOCK`.
+    /// `RUN_SERIAL`, `RESOURCE_LOCK`, and more than one of `PROCESSORS`.
     pub claims: Claims,
+    /// Numbers of the entries without which it is not what CTest runs: fixtures that it requires and what it
+    /// `DEPENDS` on, and what those need in turn.
+    pub needs: BTreeSet<usize>,
     /// Sorted.
     pub labels: Vec<String>,
     /// Every property as CTest gives it, by name.
@@ -61,7 +64,10 @@ pub fn entries(
         wrapped(CtestErrorKind::Unreadable { reason: error.to_string(), output_tail })
     })?;
     let tests = listing.tests.into_iter().enumerate();
-    Ok(Some(tests.map(|(index, test)| CtestEntry::new(index + 1, test, build_directory)).collect()))
+    let mut entries: Vec<CtestEntry> =
+        tests.map(|(index, test)| CtestEntry::new(index + 1, test, build_directory)).collect();
+    note_needs(&mut entries);
+    Ok(Some(entries))
 }
 
 impl CtestEntry {
@@ -76,7 +82,13 @@ impl CtestEntry {
             environment: self.environment.clone(),
             environment_removed: self.environment_removed.clone(),
             claims: self.claims.clone(),
+            test_timeout: None,
         })
+    }
+
+    /// A property that is a list, as words.
+    fn words(&self, property: &str) -> Vec<String> {
+        strings(self.properties.get(property))
     }
 
     fn new(number: usize, test: ListedEntry, build_directory: &Path) -> CtestEntry {
@@ -100,11 +112,42 @@ impl CtestEntry {
             disabled: get("DISABLED").and_then(Value::as_bool).unwrap_or(false),
             will_fail: get("WILL_FAIL").and_then(Value::as_bool).unwrap_or(false),
             claims: Claims {
-                everything: get("RUN_SERIAL").and_then(Value::as_bool).unwrap_or(false),
+                everything: get("RUN_SERIAL").and_then(Value::as_bool).unwrap_or(false)
+                    || get("PROCESSORS").and_then(Value::as_f64).is_some_and(|count| count > 1.0),
                 resources: strings(get("RESOURCE_LOCK")).into_iter().collect(),
             },
+            needs: BTreeSet::new(),
             labels,
             properties,
+        }
+    }
+}
+
+/// Tells every entry which others it needs, directly and through those.
+fn note_needs(entries: &mut [CtestEntry]) {
+    let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut serving: HashMap<String, Vec<usize>> = HashMap::new();
+    for entry in entries.iter() {
+        named.entry(entry.name.clone()).or_default().push(entry.number);
+        for fixture in [entry.words("FIXTURES_SETUP"), entry.words("FIXTURES_CLEANUP")].concat() {
+            serving.entry(fixture).or_default().push(entry.number);
+        }
+    }
+    let of = |words: Vec<String>, map: &HashMap<String, Vec<usize>>| -> Vec<usize> {
+        words.iter().flat_map(|word| map.get(word).cloned().unwrap_or_default()).collect()
+    };
+    let direct: Vec<Vec<usize>> = entries
+        .iter()
+        .map(|entry| {
+            [of(entry.words("DEPENDS"), &named), of(entry.words("FIXTURES_REQUIRED"), &serving)].concat()
+        })
+        .collect();
+    for entry in entries {
+        let mut open = direct[entry.number - 1].clone();
+        while let Some(number) = open.pop() {
+            if number != entry.number && entry.needs.insert(number) {
+                open.extend(&direct[number - 1]);
+            }
         }
     }
 }

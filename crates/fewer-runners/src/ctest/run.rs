@@ -1,7 +1,7 @@
 //! Running CTest entries by their numbers with one `ctest`, which keeps fixtures, dependencies and resource locks.
-//! Results come from its JUnit file; its lines on the terminal serve progress, time-outs and crashes.
+//! Results come from its JUnit file and its exit code; its lines on the terminal serve progress and tell kinds of failures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use fewer_core::test_id::TestId;
 
 use super::{CtestEntry, CtestError, CtestErrorKind};
 use crate::event::{Event, ProcessFailure, RunEnd, TestResult};
-use crate::junit::{self, JunitCase};
+use crate::junit::{self, Finding, JunitCase};
 use crate::lines::Lines;
 use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, supervise};
 use crate::program::remove_disturbing_variables;
@@ -38,11 +38,18 @@ const CTEST_VARIABLES: &[&str] = &[
     "CTEST_USE_VERBOSE",
 ];
 
+/// How `ctest` ends when tests failed.
+const SOME_FAILED: i32 = 8;
+
+const NEVER_RAN: &str =
+    "ctest did not run it under this number: its list of tests has changed since it was read";
+
 /// Longer lines are not CTest's own.
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// Runs the entries, `options.workers` at a time. `options.test_timeout` holds for those without a `TIMEOUT` of
-/// their own. Fixtures that they need run too, without a result of their own.
+/// their own. What they need (fixtures, `DEPENDS`) runs too, without a result of its own; where that fails, a pass is
+/// none.
 pub fn run(
     build_directory: &Path,
     configuration: Option<&str>,
@@ -75,7 +82,8 @@ fn run_counted(
         tempfile::Builder::new().prefix("fewer-ctest-").tempdir().map_err(CtestErrorKind::TemporaryFile)?;
     let junit_path = directory.path().join("junit.xml");
     let numbers_path = directory.path().join("numbers");
-    fs::write(&numbers_path, numbers(tests)).map_err(CtestErrorKind::TemporaryFile)?;
+    let expected = expected(tests);
+    fs::write(&numbers_path, numbers(&expected)).map_err(CtestErrorKind::TemporaryFile)?;
     let mut command = invocation(options);
     command.current_dir(build_directory);
     command.arg("-I").arg(&numbers_path).arg("--output-junit").arg(&junit_path);
@@ -89,8 +97,8 @@ fn run_counted(
     if end.stop == Some(Stop::Cancelled) {
         return Ok(());
     }
-    let cases = read(&junit_path, end, &transcript)?;
-    report(tests, &observed, cases, end, &transcript, events);
+    let ran = Ran::new(expected, read(&junit_path, end, &transcript)?, end.exit);
+    report(tests, &ran, &observed, &transcript, events);
     Ok(())
 }
 
@@ -106,12 +114,15 @@ fn invocation(options: &RunOptions) -> Command {
     command
 }
 
+/// The entries that run: those asked for and those they need.
+fn expected(tests: &[CtestTest]) -> BTreeSet<usize> {
+    tests.iter().flat_map(|test| test.entry.needs.iter().copied().chain([test.entry.number])).collect()
+}
+
 /// For `ctest -I FILE`: an empty range, then single numbers; the last one is only seen with a newline after it.
 /// Names would have to be regular expressions.
-fn numbers(tests: &[CtestTest]) -> String {
-    let mut numbers: Vec<usize> = tests.iter().map(|test| test.entry.number).collect();
-    numbers.sort();
-    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+fn numbers(expected: &BTreeSet<usize>) -> String {
+    let numbers: Vec<String> = expected.iter().map(usize::to_string).collect();
     format!("0,0,0,{}\n", numbers.join(","))
 }
 
@@ -129,78 +140,107 @@ fn read(path: &Path, end: ProcessEnd, transcript: &Transcript) -> Result<Vec<Jun
 
 fn report(
     tests: &[CtestTest],
+    ran: &Ran,
     observed: &BTreeMap<usize, Observed>,
-    cases: Vec<JunitCase>,
-    end: ProcessEnd,
     transcript: &Transcript,
     events: &mut dyn FnMut(Event),
 ) {
-    let mut by_number = numbered(cases, observed, tests);
     let mut failed = false;
     for test in tests {
-        let case = by_number.remove(&test.entry.number);
+        let case = ran.cases.get(&test.entry.number).filter(|case| case.name == test.entry.name);
         let result = match case {
-            Some(case) => settled(test, &case, observed.get(&test.entry.number)),
-            None => never_ran(test),
+            Some(case) => settled(test, case, ran.doubt(test), observed.get(&test.entry.number)),
+            None => unsettled(test, NEVER_RAN),
         };
-        failed |= result.outcome.verdict != Verdict::Passed && result.outcome.verdict != Verdict::Skipped;
+        failed |= result.outcome.verdict.is_failure();
         events(Event::TestFinished(result));
     }
-    if end.exit != Exit::Code(0) && !failed {
-        let others: Vec<&str> =
-            by_number.values().filter(|case| case.status == "fail").map(|case| case.name.as_str()).collect();
+    if ran.exit != Exit::Code(0) && !failed {
+        let others = ran.failed_names(ran.cases.keys());
         let cause = if others.is_empty() {
             "although no test failed".to_string()
         } else {
-            format!("because of tests that were run as fixtures: {}", others.join(", "))
+            format!("because of tests that were run along: {others}")
         };
         events(Event::ProcessFailed(ProcessFailure {
             target: "ctest".into(),
             tests: Vec::new(),
-            explanation: format!("ctest {} {cause}", end.exit),
+            explanation: format!("ctest {} {cause}", ran.exit),
             output_tail: transcript.text(),
         }));
     }
 }
 
-/// The cases by CTest's number. The file does not tell numbers: it is in their order, and the lines on the
-/// terminal tell which ones ran.
-fn numbered(
-    cases: Vec<JunitCase>,
-    observed: &BTreeMap<usize, Observed>,
-    tests: &[CtestTest],
-) -> BTreeMap<usize, JunitCase> {
-    if cases.len() == observed.len() {
-        return observed.keys().copied().zip(cases).collect();
-    }
-    let mut left: Vec<&CtestTest> = tests.iter().collect();
-    left.sort_by_key(|test| test.entry.number);
-    let mut by_number = BTreeMap::new();
-    for case in cases {
-        if let Some(position) = left.iter().position(|test| test.entry.name == case.name) {
-            by_number.insert(left.remove(position).entry.number, case);
-        }
-    }
-    by_number
+/// What `ctest` says in its file, by its numbers, and how it ended.
+struct Ran {
+    cases: BTreeMap<usize, JunitCase>,
+    exit: Exit,
 }
 
-fn settled(test: &CtestTest, case: &JunitCase, observed: Option<&Observed>) -> TestResult {
-    if case.name != test.entry.name {
-        return never_ran(test);
+impl Ran {
+    /// The file is in the order of the numbers, which it does not tell: only one that has a case for each is of use.
+    fn new(expected: BTreeSet<usize>, cases: Vec<JunitCase>, exit: Exit) -> Ran {
+        let is_whole = cases.len() == expected.len();
+        let cases = if is_whole { expected.into_iter().zip(cases).collect() } else { BTreeMap::new() };
+        Ran { cases, exit }
     }
-    let seen = observed.and_then(|observed| observed.end.as_ref()).map(|end| end.verdict);
+
+    /// Why a pass in the file is none.
+    fn doubt(&self, test: &CtestTest) -> Option<String> {
+        let others = self.failed_names(test.entry.needs.iter());
+        let is_explained = match self.exit {
+            Exit::Code(0) => true,
+            Exit::Code(SOME_FAILED) => self.cases.values().any(has_failed),
+            Exit::Code(_) | Exit::Signal(_) => false,
+        };
+        if !others.is_empty() {
+            Some(format!("it passed, but what CTest runs along with it did not: {others}"))
+        } else if !is_explained {
+            Some(format!("ctest called it passed, but {} itself", self.exit))
+        } else {
+            None
+        }
+    }
+
+    fn failed_names<'n>(&self, numbers: impl Iterator<Item = &'n usize>) -> String {
+        let cases = numbers.filter_map(|number| self.cases.get(number)).filter(|case| has_failed(case));
+        cases.map(|case| case.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What `ctest` itself counts as failed.
+fn has_failed(case: &JunitCase) -> bool {
+    match case.status.as_str() {
+        "run" => case.finding == Some(Finding::Failed),
+        "disabled" => false,
+        "notrun" => !has_skipped_itself(case),
+        _ => true,
+    }
+}
+
+/// By `SKIP_RETURN_CODE` or `SKIP_REGULAR_EXPRESSION`.
+fn has_skipped_itself(case: &JunitCase) -> bool {
+    case.message.as_ref().is_some_and(|message| message.starts_with("SKIP_"))
+}
+
+fn settled(
+    test: &CtestTest,
+    case: &JunitCase,
+    doubt: Option<String>,
+    observed: Option<&Observed>,
+) -> TestResult {
+    let seen = observed.and_then(|observed| observed.end.as_ref());
     let message = case.message.clone();
     let (verdict, message) = match case.status.as_str() {
-        "run" => (Verdict::Passed, None),
+        "run" if !has_failed(case) && doubt.is_some() => (Verdict::Inconclusive, doubt),
+        "run" if !has_failed(case) => (Verdict::Passed, None),
         "disabled" => (Verdict::Skipped, Some("the test has the property DISABLED".to_string())),
-        "notrun" if message.as_ref().is_some_and(|message| message.starts_with("SKIP_")) => {
-            (Verdict::Skipped, message)
-        }
+        "notrun" if has_skipped_itself(case) => (Verdict::Skipped, message),
         "notrun" => (Verdict::Failed, message.or(Some("ctest could not run it".into()))),
         _ => {
-            let verdict = seen.filter(|verdict| verdict.is_failure()).unwrap_or(Verdict::Failed);
-            let seen = observed.and_then(|observed| observed.end.as_ref()).map(|end| end.words.clone());
-            (verdict, message.or(seen.map(|words| format!("ctest says: {words}"))))
+            let verdict = seen.map(|end| end.verdict).filter(|verdict| verdict.is_failure());
+            let words = seen.map(|end| format!("ctest says: {}", end.words));
+            (verdict.unwrap_or(Verdict::Failed), message.or(words))
         }
     };
     let mut transcript = Transcript::new(4096, 12 * 1024);
@@ -217,8 +257,7 @@ fn settled(test: &CtestTest, case: &JunitCase, observed: Option<&Observed>) -> T
     TestResult::new(test.test.clone(), outcome, message)
 }
 
-fn never_ran(test: &CtestTest) -> TestResult {
-    let message = "ctest did not run it under this number: its list of tests has changed since it was read";
+fn unsettled(test: &CtestTest, message: &str) -> TestResult {
     let outcome =
         Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: message.to_string() };
     TestResult::new(test.test.clone(), outcome, Some(message.to_string()))
@@ -232,7 +271,6 @@ struct Observed {
 
 struct ObservedEnd {
     verdict: Verdict,
-    duration_s: f64,
     /// Example: `***Timeout`.
     words: String,
 }
@@ -317,11 +355,9 @@ fn ended(words: &str) -> ObservedEnd {
     } else {
         Verdict::Failed
     };
-    let (words, duration) = match words.strip_suffix(" sec").and_then(|text| text.rsplit_once(' ')) {
-        Some((words, duration)) => (words.trim_end(), duration.parse().unwrap_or(0.0)),
-        None => (words, 0.0),
-    };
-    ObservedEnd { verdict, duration_s: duration, words: words.to_string() }
+    let words =
+        words.strip_suffix(" sec").and_then(|text| text.rsplit_once(' ')).map_or(words, |(words, _)| words);
+    ObservedEnd { verdict, words: words.trim_end().to_string() }
 }
 
 #[cfg(test)]
@@ -331,18 +367,17 @@ mod tests {
     #[test]
     fn the_words_behind_a_test_tell_how_it_ended() {
         let cases = [
-            ("Passed    0.02 sec", Verdict::Passed, 0.02),
-            ("***Timeout   1.01 sec", Verdict::TimedOut, 1.01),
-            ("***Exception: SegFault  0.02 sec", Verdict::Crashed, 0.02),
-            ("Subprocess aborted***Exception:   0.10 sec", Verdict::Crashed, 0.1),
-            ("***Skipped   0.00 sec", Verdict::Skipped, 0.0),
-            ("***Not Run (Disabled)   0.00 sec", Verdict::Skipped, 0.0),
-            ("***Not Run   0.00 sec", Verdict::Failed, 0.0),
-            ("***Failed  Required regular expression not found. Regex=[all good", Verdict::Failed, 0.0),
+            ("Passed    0.02 sec", Verdict::Passed),
+            ("***Timeout   1.01 sec", Verdict::TimedOut),
+            ("***Exception: SegFault  0.02 sec", Verdict::Crashed),
+            ("Subprocess aborted***Exception:   0.10 sec", Verdict::Crashed),
+            ("***Skipped   0.00 sec", Verdict::Skipped),
+            ("***Not Run (Disabled)   0.00 sec", Verdict::Skipped),
+            ("***Not Run   0.00 sec", Verdict::Failed),
+            ("***Failed  Required regular expression not found. Regex=[all good", Verdict::Failed),
         ];
-        for (words, verdict, duration_s) in cases {
-            let end = ended(words);
-            assert_eq!((end.verdict, end.duration_s), (verdict, duration_s), "{words}");
+        for (words, verdict) in cases {
+            assert_eq!(ended(words).verdict, verdict, "{words}");
         }
     }
 }
