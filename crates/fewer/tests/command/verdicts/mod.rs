@@ -2,6 +2,7 @@
 //! wrong; the framework's own runner is asked what it thinks of it, and three runs of `fewer` without an edit must
 //! agree. Rows are in a file per framework; docs/verdicts.md names the rule that each belongs to.
 
+mod ctest;
 mod googletest;
 
 use std::process::{Command, Stdio};
