@@ -188,17 +188,20 @@ impl Ran {
     /// Why a pass in the file is none.
     fn doubt(&self, test: &CtestTest) -> Option<String> {
         let others = self.failed_names(test.entry.needs.iter());
-        let is_explained = match self.exit {
-            Exit::Code(0) => true,
-            Exit::Code(SOME_FAILED) => self.cases.values().any(has_failed),
-            Exit::Code(_) | Exit::Signal(_) => false,
-        };
         if !others.is_empty() {
             Some(format!("it passed, but what CTest runs along with it did not: {others}"))
-        } else if !is_explained {
+        } else if !self.is_explained() {
             Some(format!("ctest called it passed, but {} itself", self.exit))
         } else {
             None
+        }
+    }
+
+    fn is_explained(&self) -> bool {
+        match self.exit {
+            Exit::Code(0) => true,
+            Exit::Code(SOME_FAILED) => self.cases.values().any(has_failed),
+            Exit::Code(_) | Exit::Signal(_) => false,
         }
     }
 
@@ -363,6 +366,31 @@ fn ended(words: &str) -> ObservedEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn case(name: &str, status: &str) -> JunitCase {
+        JunitCase { name: name.to_string(), status: status.to_string(), ..JunitCase::default() }
+    }
+
+    #[test]
+    fn only_a_report_of_all_entries_is_of_use() {
+        let expected = || BTreeSet::from([3, 7]);
+        let whole = Ran::new(expected(), vec![case("a", "run"), case("a", "fail")], Exit::Code(SOME_FAILED));
+        assert_eq!((whole.cases[&3].status.as_str(), whole.cases[&7].status.as_str()), ("run", "fail"));
+        for cases in [vec![], vec![case("a", "run")], vec![case("a", "run"); 3]] {
+            assert!(Ran::new(expected(), cases, Exit::Code(0)).cases.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_pass_needs_an_end_of_ctest_that_its_report_explains() {
+        let is_explained = |status: &str, exit| {
+            Ran::new(BTreeSet::from([1, 2]), vec![case("a", "run"), case("b", status)], exit).is_explained()
+        };
+        assert!(is_explained("run", Exit::Code(0)) && is_explained("fail", Exit::Code(SOME_FAILED)));
+        assert!(is_explained("notrun", Exit::Code(SOME_FAILED)));
+        assert!(!is_explained("run", Exit::Code(SOME_FAILED)) && !is_explained("fail", Exit::Code(1)));
+        assert!(!is_explained("run", Exit::Signal(9)) && !is_explained("disabled", Exit::Code(SOME_FAILED)));
+    }
 
     #[test]
     fn the_words_behind_a_test_tell_how_it_ended() {

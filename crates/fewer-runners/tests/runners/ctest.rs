@@ -198,15 +198,16 @@ fn fixtures_run_along_without_a_result_of_their_own() {
     let told = told(named(&["needs_it", "needs_the_broken", "fine_itself"]), &options(), |_| {});
     assert_eq!(
         verdicts(&told),
-        [("fine_itself", Passed), ("needs_it", Passed), ("needs_the_broken", Failed)]
+        [("fine_itself", Inconclusive), ("needs_it", Passed), ("needs_the_broken", Failed)]
     );
     assert!(!project().join("prepared").exists());
 }
 
 #[test]
-fn a_failed_clean_up_fails_the_run() {
+fn a_failed_clean_up_fails_the_run_and_the_test_it_belongs_to() {
     let told = told(named(&["fine_itself"]), &options(), |_| {});
-    assert_eq!(verdicts(&told), [("fine_itself", Passed)]);
+    assert_eq!(verdicts(&told), [("fine_itself", Inconclusive)]);
+    assert!(told.results["fine_itself"].message.as_ref().unwrap().contains("broken_clean_up"));
     assert_eq!(told.failures.len(), 1);
     assert!(told.failures[0].explanation.contains("broken_clean_up"), "{}", told.failures[0].explanation);
     assert!(!told.end.success());

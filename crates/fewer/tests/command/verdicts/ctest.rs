@@ -83,14 +83,14 @@ fn a_required_file_is_there() {
 
 #[test]
 fn a_program_takes_longer_than_its_entry_allows() {
-    program(SLOW, &with("TIMEOUT 1")).arguments(&["--timeout", "30s"]).is_red(&["t::t", "S.Slow"]);
+    program(SLOW, &with("TIMEOUT 1")).is_red(&["t::t", "S.Slow"]);
 }
 
 #[test]
 fn a_discovered_test_takes_longer_than_its_entry_allows() {
     let entries = "add_test(S.A \"@/t\" --gtest_filter=S.A)\nadd_test(S.Slow \"@/t\" --gtest_filter=S.Slow)\n\
                    set_tests_properties(S.A S.Slow PROPERTIES TIMEOUT 1)\n";
-    program(SLOW, entries).arguments(&["--timeout", "30s"]).is_red(&["t::S.Slow"]);
+    program(SLOW, entries).is_red(&["t::S.Slow"]);
 }
 
 #[test]
@@ -102,10 +102,8 @@ fn a_discovered_test_may_take_longer_than_the_others() {
 
 #[test]
 fn a_time_limit_begins_with_what_is_printed() {
-    let source = "#include <cstdio>\n#include <unistd.h>\nint main() { std::puts(\"waiting\"); std::fflush(stdout); sleep(3); }\n";
-    program(source, &with("TIMEOUT_AFTER_MATCH \"1;waiting\""))
-        .arguments(&["--timeout", "30s"])
-        .is_red(&["t::t"]);
+    let source = "#include <cstdio>\n#include <unistd.h>\nint main() { std::puts(\"waiting\"); std::fflush(stdout); usleep(1700000); }\n";
+    program(source, &with("TIMEOUT_AFTER_MATCH \"1;waiting\"")).is_red(&["t::t"]);
 }
 
 #[test]
@@ -233,6 +231,22 @@ fn a_test_that_prints_the_lines_of_ctest_and_fails() {
     let lines = "    Start 1: t\\n1/1 Test #1: t ......   Passed    0.00 sec\\n100% tests passed, 0 tests failed out of 1\\n";
     let source = format!("#include <cstdio>\nint main() {{ std::fputs(\"{lines}\", stdout); return 1; }}\n");
     program(&source, "add_test(t \"@/t\")\n").is_red(&["t::t"]);
+}
+
+#[test]
+fn a_test_kills_ctest() {
+    let entries = "add_test(kills \"/bin/sh\" -c \"kill -9 $PPID\")\nadd_test(t \"@/t\" 0)\n";
+    program(PLAIN, entries).is_red(&["::kills", "t::t"]);
+}
+
+#[test]
+fn reports_that_were_left_over_say_passed() {
+    let row = program(PLAIN, "add_test(t \"@/t\" 1)\n");
+    let report = "<testsuite><testcase name=\"t\" status=\"run\"/></testsuite>";
+    for name in ["build/junit.xml", "build/Testing/Temporary/junit.xml", "junit.xml"] {
+        row.project.write(name, report);
+    }
+    row.is_red(&["t::t"]);
 }
 
 #[test]
@@ -447,7 +461,7 @@ fn discovered_tests_are_selected_one_by_one() {
             "CMakeLists.txt",
             &format!(
                 "cmake_minimum_required(VERSION 3.18)\nproject(p CXX)\nenable_testing()\nfind_package(GTest REQUIRED)\n\
-                 include(GoogleTest)\nadd_compile_options(-ffunction-sections -fdata-sections)\n\
+                 include(GoogleTest)\nadd_compile_options(-ffunction-sections -fdata-sections -fmerge-constants)\n\
                  add_executable(t t.cpp)\ntarget_link_libraries(t GTest::gtest_main)\n\
                  gtest_discover_tests(t DISCOVERY_MODE {mode} TEST_FILTER S.* PROPERTIES TIMEOUT 20 LABELS x)\n"
             ),
