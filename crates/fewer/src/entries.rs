@@ -146,6 +146,11 @@ impl Alike {
         Some(program)
     }
 
+    /// Whether CTest starts each test in a process of its own.
+    pub fn runs_each_test(&self) -> bool {
+        self.entries.iter().all(|(choice, _)| matches!(choice.tests, Chosen::One(_)))
+    }
+
     /// One of the entries: its variables are those of all.
     pub fn first(&self) -> Option<&CtestEntry> {
         self.entries.first().map(|(_, entry)| entry)

@@ -12,7 +12,7 @@ use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestN
 use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
 use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target};
 use fewer_runners::ctest::{self, CtestEntry};
-use fewer_runners::googletest::{self, ListError};
+use fewer_runners::googletest::{self, ListError, OwnWay};
 use fewer_runners::{Cancel, TestProgram};
 use rayon::prelude::*;
 
@@ -46,11 +46,18 @@ pub enum Starter {
     Ctest(CtestEntry),
 }
 
+/// A GoogleTest program whose tests can be started one by one.
+pub struct ListedProgram {
+    pub program: TestProgram,
+    /// How its framework runs it, where that is known.
+    pub own_way: Option<OwnWay>,
+}
+
 /// The graph and the tests of a build directory.
 pub struct Examined<'t> {
     pub analysis: Analysis<'t>,
     pub tests: Vec<TestNode>,
-    pub programs: Vec<TestProgram>,
+    pub programs: Vec<ListedProgram>,
     pub starters: BTreeMap<TestId, Starter>,
     /// How tests are started, where that is part of what they are.
     pub circumstances: BTreeMap<TestId, Digest>,
@@ -275,9 +282,13 @@ impl<'t> Finder<'_, 't> {
     fn add_googletest(&mut self, listable: Listable, listed: &[ListedTest]) {
         let Listable { target, program, circumstances, key } = listable;
         self.examined.listings.push((target.name.clone(), key));
+        let runs_each = self.entries.of(&target.name).is_some_and(Alike::runs_each_test);
         let meant = self.meant(&target.name, listed);
-        let tests = self.examined.analysis.googletest_tests(&target, meant.as_deref().unwrap_or(listed));
-        let program = self.add_program(program);
+        let meant = meant.as_deref().unwrap_or(listed);
+        let tests = self.examined.analysis.googletest_tests(&target, meant);
+        let own_way =
+            if runs_each { OwnWay::Test } else { whole_program_of(&tests, meant.len() == listed.len()) };
+        let program = self.add_program(program, Some(own_way));
         let names = repeated(tests.iter().map(|test| test.id.name.as_str()));
         for (order, mut test) in tests.into_iter().enumerate() {
             if names.contains(&test.id.name) {
@@ -319,7 +330,7 @@ impl<'t> Finder<'_, 't> {
             self.add(test, Starter::Whole(program), circumstances);
             return Ok(());
         }
-        let program = self.add_program(program);
+        let program = self.add_program(program, None);
         for (order, id) in known.into_iter().enumerate() {
             let test = self.whole_program(&target, &id, cause.clone());
             self.add(test, Starter::GoogleTest { program, order }, circumstances);
@@ -398,8 +409,8 @@ impl<'t> Finder<'_, 't> {
         test
     }
 
-    fn add_program(&mut self, program: TestProgram) -> usize {
-        self.examined.programs.push(program);
+    fn add_program(&mut self, program: TestProgram, own_way: Option<OwnWay>) -> usize {
+        self.examined.programs.push(ListedProgram { program, own_way });
         self.examined.programs.len() - 1
     }
 
@@ -432,6 +443,12 @@ fn listed_test(test: googletest::ListedTest) -> ListedTest {
         has_value_parameter: test.value_parameter.is_some(),
         is_disabled: test.disabled,
     }
+}
+
+/// All tests of a program that are not disabled, in one process.
+fn whole_program_of(tests: &[TestNode], is_unfiltered: bool) -> OwnWay {
+    let enabled = tests.iter().filter(|test| !test.disabled);
+    OwnWay::Program { tests: enabled.map(|test| test.id.name.clone()).collect(), is_unfiltered }
 }
 
 /// The names that occur more than once.

@@ -14,14 +14,14 @@ use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::cargo::nextest::{self, NextestRun};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
-use fewer_runners::googletest::{OwnWay, SelectedTest, Selection, Unlisted, plan_shards};
+use fewer_runners::googletest::{SelectedTest, Selection, Unlisted, plan_shards};
 use fewer_runners::java::{self as java_runner, ModuleTests};
-use fewer_runners::{CaseResult, Event, Indivisible, Job, RunOptions, TestProgram, TestResult};
+use fewer_runners::{CaseResult, Event, Indivisible, Job, RunOptions, TestResult};
 use fewer_store::{RunEnd, RunId, Store, StoreError};
 
 use crate::current::Current;
 use crate::division;
-use crate::examination::Starter;
+use crate::examination::{ListedProgram, Starter};
 use crate::java::{JavaMeans, remember_unseen};
 use crate::part::{Image, ObjectMeans};
 use crate::session::Session;
@@ -268,19 +268,18 @@ impl Work {
         }
         let programs = current.objects.as_ref().map_or(&[][..], |objects| objects.programs.as_slice());
         let targets: Vec<&str> =
-            selections.keys().map(|program| programs[*program].target.as_str()).collect();
+            selections.keys().map(|program| programs[*program].program.target.as_str()).collect();
         let divisions = division::of(session, &targets);
-        let mut own_ways = own_ways(current, programs);
         let selections = selections
             .into_iter()
             .map(|(number, mut tests)| {
                 tests.sort_by_key(|(place, _)| *place);
-                let program = programs[number].clone();
+                let ListedProgram { program, own_way } = &programs[number];
                 Selection {
                     tests: tests.into_iter().map(|(_, test)| test).collect(),
                     division: divisions.get(&program.target).copied().unwrap_or_default(),
-                    own_way: own_ways.remove(&number),
-                    program,
+                    own_way: own_way.clone(),
+                    program: program.clone(),
                 }
             })
             .collect();
@@ -327,23 +326,6 @@ impl Work {
 fn selected(test: &PlannedTest, expected: Option<Duration>) -> SelectedTest {
     let is_known_to_fail = matches!(test.reason, Reason::FailedLast { .. } | Reason::Flaky { .. });
     SelectedTest { is_known_to_fail, ..SelectedTest::new(&test.id.name, expected) }
-}
-
-/// By number of a program how its framework runs it: test by test where CTest has an entry for each, else as a whole.
-fn own_ways(current: &Current, programs: &[TestProgram]) -> BTreeMap<usize, OwnWay> {
-    let mut listed: BTreeMap<usize, Vec<(usize, &str)>> = BTreeMap::new();
-    for test in current.graph.tests().iter().filter(|test| !test.disabled) {
-        if let Some(Starter::GoogleTest { program, order }) = current.starters.get(&test.id) {
-            listed.entry(*program).or_default().push((*order, &test.id.name));
-        }
-    }
-    let way = |(number, mut tests): (usize, Vec<(usize, &str)>)| {
-        tests.sort_unstable();
-        let is_discovered = programs[number].arguments.iter().any(|flag| flag.starts_with("--gtest_filter="));
-        let all = || tests.into_iter().map(|(_, name)| name.to_string()).collect();
-        (number, if is_discovered { OwnWay::Test } else { OwnWay::Program(all()) })
-    };
-    listed.into_iter().map(way).collect()
 }
 
 /// Turns events into results, progress and records.

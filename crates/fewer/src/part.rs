@@ -10,13 +10,12 @@ use fewer_core::{
     Digest, DigestBuilder, Domain, Fingerprints, Graph, GraphBuilder, Mapping, Snapshot, TestId, TestNode,
 };
 use fewer_objects::BuildTree;
-use fewer_runners::TestProgram;
 use fewer_runners::cargo::Cargo;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::dependencies::{Dependencies, Outdated};
-use crate::examination::{Examined, Starter, examine, scan};
+use crate::examination::{Examined, ListedProgram, Starter, examine, scan};
 use crate::java::JavaMeans;
 use crate::record::Manifest;
 use crate::session::Session;
@@ -45,7 +44,7 @@ pub enum Means {
 
 pub struct ObjectMeans {
     pub build_directory: PathBuf,
-    pub programs: Vec<TestProgram>,
+    pub programs: Vec<ListedProgram>,
     /// Programs and libraries with the time they were linked at.
     pub images: Vec<Image>,
     pub dependencies: Dependencies,

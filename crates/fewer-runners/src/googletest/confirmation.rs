@@ -68,8 +68,8 @@ impl Confirmation {
 
     fn next_division(&self) -> Division {
         match (&self.way, self.division) {
-            (OwnWay::Program(_), Division::Free) => Division::OneProcess,
-            (OwnWay::Program(_), Division::OneProcess | Division::OwnWay) | (OwnWay::Test, _) => {
+            (OwnWay::Program { .. }, Division::Free) => Division::OneProcess,
+            (OwnWay::Program { .. }, Division::OneProcess | Division::OwnWay) | (OwnWay::Test, _) => {
                 Division::OwnWay
             }
         }
@@ -80,7 +80,7 @@ impl Confirmation {
 fn is_own_way(way: &OwnWay, shards: &[Shard], is_alone: bool) -> bool {
     let [only] = shards else { return false };
     let is_whole = match way {
-        OwnWay::Program(all) => *only.tests == **all,
+        OwnWay::Program { tests, .. } => *only.tests == **tests,
         OwnWay::Test => only.tests.len() == 1,
     };
     is_whole && (is_alone || only.program.claims.everything)
@@ -154,8 +154,9 @@ fn own_way(
         Event::TestEnded { .. } | Event::Indivisible(_) => {}
     };
     match way {
-        OwnWay::Program(all) => {
-            Processes::new(program, Some(all), options, &mut collect).run(all, |name| wanted.contains(name))
+        OwnWay::Program { tests, is_unfiltered } => {
+            let all = is_unfiltered.then_some(&**tests);
+            Processes::new(program, all, options, &mut collect).run(tests, |name| wanted.contains(name));
         }
         OwnWay::Test => {
             for name in wanted {

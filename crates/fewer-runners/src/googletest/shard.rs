@@ -33,8 +33,8 @@ pub enum Division {
 /// How the framework itself runs the tests of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwnWay {
-    /// The plain program runs all its tests: these, in this order.
-    Program(Arc<[String]>),
+    /// One process runs all these tests; without a filter they are all the program has.
+    Program { tests: Arc<[String]>, is_unfiltered: bool },
     /// Each test has a process of its own, as CTest starts tests that it discovered.
     Test,
 }

@@ -137,7 +137,7 @@ fn googletest_tests(current: &Current) -> (Vec<Due>, usize) {
             continue;
         };
         let key = current.snapshot[&test.id];
-        tests.push(Due { test: test.id.clone(), key, program: program.clone() });
+        tests.push(Due { test: test.id.clone(), key, program: program.program.clone() });
     }
     tests.sort_by(|a, b| a.test.cmp(&b.test));
     (tests, others)
