@@ -80,13 +80,18 @@ impl Entries {
                     }
                     None => left.push((target.name.clone(), entry)),
                 },
-                Some(_) | None => sorted.leave(target.map(|target| target.name.as_str()), entry),
+                Some(target) => sorted.leave(Some(&target.name), entry),
+                None => {
+                    sorted.only_entries.extend(programs.given_to(&entry));
+                    sorted.leave(None, entry);
+                }
             }
         }
         for (target, mut ways) in ways {
             // The way of most entries, of those the first; the same program in another way is another test.
             ways.sort_by_key(|alike| std::cmp::Reverse(alike.entries.len()));
             let others = ways.split_off(1);
+            sorted.only_entries.remove(&target);
             sorted.googletest.extend(ways.pop().map(|alike| (target.clone(), alike)));
             let others = others.into_iter().flat_map(|alike| alike.entries);
             left.extend(others.map(|(_, entry)| (target.clone(), entry)));
@@ -208,8 +213,18 @@ impl<'t> Programs<'t> {
     }
 
     fn target(&self, entry: &CtestEntry) -> Option<&'t Target> {
-        let executable = entry.working_directory.join(entry.command.first()?);
-        self.by_path.get(&executable.canonicalize().ok()?).copied()
+        self.at(&entry.working_directory.join(entry.command.first()?))
+    }
+
+    /// The names of programs that another program is to start. Example: `cmake -E env LEVEL=1 build/t`.
+    fn given_to(&self, entry: &CtestEntry) -> Vec<String> {
+        let arguments = entry.command.iter().skip(1).filter(|argument| argument.contains('/'));
+        let targets = arguments.filter_map(|argument| self.at(&entry.working_directory.join(argument)));
+        targets.map(|target| target.name.clone()).collect()
+    }
+
+    fn at(&self, path: &Path) -> Option<&'t Target> {
+        self.by_path.get(&path.canonicalize().ok()?).copied()
     }
 }
 

@@ -8,21 +8,23 @@ use fewer_runners::ctest::CtestEntry;
 use fewer_runners::is_takeover_variable;
 use serde_json::Value;
 
-/// Properties that are kept when fewer starts the program itself.
+/// Properties that are always kept when fewer starts the program itself.
 const KEPT: &[&str] = &[
     "ATTACHED_FILES",
     "ATTACHED_FILES_ON_FAIL",
     "COST",
-    "DISABLED",
     "ENVIRONMENT",
     "ENVIRONMENT_MODIFICATION",
     "LABELS",
     "PROCESSORS",
     "RESOURCE_LOCK",
     "RUN_SERIAL",
-    "TIMEOUT",
     "WORKING_DIRECTORY",
 ];
+
+/// What `gtest_discover_tests` has CTest look for in the output of each test: GoogleTest tells by itself that one was
+/// skipped.
+const SAYS_SKIPPED: &str = r"\[  SKIPPED \]";
 
 /// How a program is started. Two entries that differ in it are two ways to run it.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,17 +75,12 @@ enum Flag {
 
 /// `None` if something about the entry is not known to be kept.
 pub fn way_of(entry: &CtestEntry) -> Option<(Way, Choice)> {
-    let is_kept = |name: &str| KEPT.contains(&name) || name.starts_with('_');
-    let mut given = entry.properties.iter().filter(|(_, value)| is_given(value));
-    if !given.all(|(name, _)| is_kept(name)) || !entry.environment.iter().all(|(name, _)| is_plain(name)) {
-        return None;
-    }
     let (arguments, choice) = parted(entry.command.get(1..)?)?;
     let is_one = matches!(choice.tests, Chosen::One(_));
-    let has_timeout = entry.properties.contains_key("TIMEOUT");
-    // A limit for many tests together says nothing of each; and whoever disables them means the whole entry.
-    let concerns_all = entry.disabled || has_timeout;
-    if (concerns_all && !is_one) || (has_timeout && entry.timeout.is_none()) {
+    let mut properties = entry.properties.iter().filter(|(_, value)| is_given(value));
+    if !properties.all(|(name, value)| is_kept(name, value, is_one))
+        || !entry.environment.iter().all(|(name, _)| is_plain(name))
+    {
         return None;
     }
     let property = |name: &str| entry.properties.get(name).cloned();
@@ -94,6 +91,16 @@ pub fn way_of(entry: &CtestEntry) -> Option<(Way, Choice)> {
         timeout: entry.timeout,
     };
     Some((way, choice))
+}
+
+/// Some properties can be kept for a single test only: a limit for many together, say, tells nothing of each.
+fn is_kept(name: &str, value: &Value, is_one: bool) -> bool {
+    match name {
+        "DISABLED" => is_one,
+        "TIMEOUT" => is_one && value.as_f64().is_some_and(|seconds| seconds > 0.0),
+        "SKIP_REGULAR_EXPRESSION" => is_one && *value == Value::from(vec![SAYS_SKIPPED]),
+        _ => KEPT.contains(&name) || name.starts_with('_'),
+    }
 }
 
 /// A property that is set to nothing is as good as absent.

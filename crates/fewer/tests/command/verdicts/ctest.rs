@@ -323,6 +323,20 @@ fn a_program_passes_with_the_variables_of_its_entry_only() {
 }
 
 #[test]
+fn a_program_that_another_one_starts_passes_in_no_other_way() {
+    let entries = "add_test(t \"/usr/bin/env\" LEVEL=1 \"@/t\")\n";
+    program(LEVEL, entries).is_green(&["ctest::t"]);
+}
+
+#[test]
+fn a_discovered_test_skips_itself() {
+    let source = "#include <gtest/gtest.h>\nTEST(S, A) { GTEST_SKIP(); }\nTEST(S, B) {}\n";
+    let entries = "add_test(S.A \"@/t\" --gtest_filter=S.A)\nadd_test(S.B \"@/t\" --gtest_filter=S.B)\n\
+                   set_tests_properties(S.A S.B PROPERTIES SKIP_REGULAR_EXPRESSION \"\\\\[  SKIPPED \\\\]\")\n";
+    program(source, entries).is_green(&["t::S.A", "t::S.B"]);
+}
+
+#[test]
 fn a_program_fails_with_the_flags_of_the_second_of_two_entries() {
     program(ONCE, "add_test(one \"@/t\")\nadd_test(two \"@/t\" --gtest_repeat=2)\n").is_red(&["t::two"]);
 }
