@@ -11,6 +11,8 @@ use std::time::Duration;
 pub struct TestProgram {
     /// The target part of its tests' ids. Example: `unit/core_test`.
     pub target: String,
+    /// A program with arguments that is started instead, and is given the executable. Example: `valgrind -q`.
+    pub launcher: Vec<String>,
     /// A path, relative ones to the directory this process is in; a bare name is searched in `PATH`.
     pub executable: PathBuf,
     pub arguments: Vec<String>,
@@ -98,6 +100,7 @@ impl TestProgram {
     ) -> TestProgram {
         TestProgram {
             target: target.into(),
+            launcher: Vec::new(),
             executable: executable.into(),
             arguments: Vec::new(),
             working_directory: working_directory.into(),
@@ -108,9 +111,16 @@ impl TestProgram {
         }
     }
 
-    /// The command with its surroundings, without arguments.
+    /// The command with its surroundings, without the program's own arguments.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(located(&self.executable));
+        let mut command = match self.launcher.split_first() {
+            Some((launcher, arguments)) => {
+                let mut command = Command::new(launcher);
+                command.args(arguments).arg(located(&self.executable));
+                command
+            }
+            None => Command::new(located(&self.executable)),
+        };
         command.current_dir(&self.working_directory);
         remove_all(&mut command, BEHAVIOUR_VARIABLES);
         for name in &self.environment_removed {

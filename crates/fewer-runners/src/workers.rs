@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::cancel::Cancel;
+use crate::cargo::{LibtestJob, run_libtest};
 use crate::command::{self, CommandTest};
 use crate::event::{Event, RunEnd};
 use crate::googletest::{self, Confirmation, Doubtful, Shard, Unlisted};
@@ -20,6 +21,8 @@ pub enum Job {
     Shard(Shard),
     /// A GoogleTest program that cannot list its tests.
     Unlisted(Unlisted),
+    /// Some tests of a program with Rust's harness, in one process.
+    Libtest(LibtestJob),
     /// A program that is one test.
     Command(CommandTest),
 }
@@ -93,6 +96,7 @@ impl Job {
     fn test_count(&self) -> usize {
         match self {
             Job::Shard(shard) => shard.tests.len(),
+            Job::Libtest(job) => job.tests.len(),
             Job::Unlisted(_) | Job::Command(_) => 1,
         }
     }
@@ -103,6 +107,7 @@ impl Task {
         match self {
             Task::Job(Job::Shard(shard)) => &shard.program,
             Task::Job(Job::Unlisted(unlisted)) => &unlisted.program,
+            Task::Job(Job::Libtest(job)) => &job.program.program,
             Task::Job(Job::Command(test)) => &test.program,
             Task::Confirmation(confirmation) => &confirmation.program,
         }
@@ -150,7 +155,7 @@ impl Queue {
         for job in &jobs {
             match job {
                 Job::Shard(shard) => programs.entry(shard.program.target.clone()).or_default().open += 1,
-                Job::Unlisted(_) | Job::Command(_) => {}
+                Job::Libtest(_) | Job::Unlisted(_) | Job::Command(_) => {}
             }
         }
         let is_one_job = jobs.len() == 1;
@@ -225,6 +230,7 @@ fn work(queue: &Queue, options: &RunOptions, events: &mpsc::Sender<Event>) {
                 }
             }
             Task::Job(Job::Unlisted(unlisted)) => googletest::run_unlisted(unlisted, options, &mut emit),
+            Task::Job(Job::Libtest(job)) => run_libtest(job, options, &mut emit),
             Task::Job(Job::Command(test)) => command::run(test, options, &mut emit),
             Task::Confirmation(confirmation) => confirmation.run(options, &mut emit),
         }

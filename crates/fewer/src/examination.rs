@@ -5,12 +5,14 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestNode};
 use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
 use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target};
+use fewer_runners::cargo::LibtestProgram;
 use fewer_runners::ctest::{self, CtestEntry};
 use fewer_runners::googletest::{self, ListError, OwnWay};
 use fewer_runners::{Cancel, TestProgram};
@@ -39,10 +41,12 @@ pub enum Starter {
         program: usize,
         order: usize,
     },
-    /// A GoogleTest program that cannot list its tests, as a whole.
+    /// A GoogleTest program that cannot list its tests.
+    Unlisted(TestProgram),
+    /// A program that is one test.
     Whole(TestProgram),
-    /// A test of a program with Rust's harness: the program, with the arguments that make it run just this test.
-    Libtest(TestProgram),
+    /// A test of a program with Rust's harness.
+    Libtest(Arc<LibtestProgram>),
     Ctest(CtestEntry),
 }
 
@@ -327,7 +331,7 @@ impl<'t> Finder<'_, 't> {
         if known.is_empty() {
             let whole = TestId::new(&target.name, WHOLE_PROGRAM);
             let test = self.whole_program(&target, &whole, cause);
-            self.add(test, Starter::Whole(program), circumstances);
+            self.add(test, Starter::Unlisted(program), circumstances);
             return Ok(());
         }
         let program = self.add_program(program, None);

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -12,16 +12,18 @@ use fewer_console::Progress;
 use fewer_core::{Decision, Digest, Outcome, PlannedTest, Reason, TestId, Verdict};
 use fewer_report::{CaseView, ProcessFailureView, ResultView, style};
 use fewer_runners::cargo::nextest::{self, NextestRun};
+use fewer_runners::cargo::{Confirmation, LibtestJob, LibtestProgram};
 use fewer_runners::command::CommandTest;
 use fewer_runners::ctest::{self, CtestTest};
 use fewer_runners::googletest::{SelectedTest, Selection, Unlisted, plan_shards};
 use fewer_runners::java::{self as java_runner, ModuleTests};
-use fewer_runners::{CaseResult, Event, Indivisible, Job, RunOptions, TestResult};
+use fewer_runners::{CaseResult, Event, Indivisible, Job, RunOptions, TestProgram, TestResult};
 use fewer_store::{RunEnd, RunId, Store, StoreError};
 
 use crate::current::Current;
 use crate::division;
 use crate::examination::{ListedProgram, Starter};
+use crate::indivisible::remember_indivisible;
 use crate::java::{JavaMeans, remember_unseen};
 use crate::part::{Image, ObjectMeans};
 use crate::session::Session;
@@ -132,8 +134,11 @@ fn run_all(
     options: &RunOptions,
     watcher: &mut Watcher<'_>,
 ) -> Execution {
-    let mut interrupted =
-        fewer_runners::run(work.jobs, options, &mut |event| watcher.happened(event)).interrupted;
+    let mut confirmation = work.confirmation;
+    let mut interrupted = fewer_runners::run(work.jobs, options, &mut |event| {
+        confirmation.hold(event).into_iter().for_each(|event| watcher.happened(event));
+    })
+    .interrupted;
     if session.cancel.is_cancelled() {
         interrupted |= !work.entries.is_empty();
     } else if let Some(objects) = current.objects.as_ref().filter(|_| !work.entries.is_empty()) {
@@ -152,7 +157,8 @@ fn run_all(
             }),
         }
     }
-    interrupted |= run_nextest(session, current, &work.nextest, watcher);
+    interrupted |= run_nextest(session, current, &work.nextest, &mut confirmation, watcher);
+    watcher.confirm(confirmation, options);
     if let Some(java) = &current.java {
         interrupted |= run_java(session, java, work.classes, options, watcher);
     }
@@ -166,13 +172,17 @@ fn run_nextest(
     session: &Session<'_>,
     current: &Current,
     work: &NextestRun,
+    confirmation: &mut Confirmation,
     watcher: &mut Watcher<'_>,
 ) -> bool {
-    let cargo = current.objects.as_ref().and_then(|objects| objects.nextest.as_ref());
-    let Some(cargo) = cargo.filter(|_| !work.tests.is_empty() && !session.cancel.is_cancelled()) else {
+    let nextest = current.objects.as_ref().and_then(|objects| objects.nextest.as_ref());
+    let Some(nextest) = nextest.filter(|_| !work.tests.is_empty() && !session.cancel.is_cancelled()) else {
         return !work.tests.is_empty();
     };
-    match nextest::run(cargo, work, &session.cancel, &mut |event| watcher.happened(event)) {
+    let mut happened = |event| {
+        confirmation.hold(event).into_iter().for_each(|event| watcher.happened(event));
+    };
+    match nextest::run(nextest, work, &session.cancel, &mut happened) {
         Ok(end) => end.interrupted,
         Err(_) if session.cancel.is_cancelled() => true,
         Err(error) => {
@@ -228,6 +238,7 @@ struct Work {
     entries: Vec<CtestTest>,
     nextest: NextestRun,
     classes: Vec<ModuleTests>,
+    confirmation: Confirmation,
 }
 
 impl Work {
@@ -235,6 +246,7 @@ impl Work {
         let settings = &session.project.settings;
         let mut nextest = NextestRun {
             tests: Vec::new(),
+            executables: BTreeMap::new(),
             jobs: wishes.jobs.or(settings.jobs),
             timeout: wishes.timeout.or(settings.test_timeout),
         };
@@ -242,6 +254,7 @@ impl Work {
         let classes = current.java.as_ref().map(|java| java.work(&current.plan));
         let mut selections: BTreeMap<usize, Vec<(Place, SelectedTest)>> = BTreeMap::new();
         let mut commands = Vec::new();
+        let mut libtest: BTreeMap<&str, (&Arc<LibtestProgram>, Vec<String>)> = BTreeMap::new();
         let mut entries = Vec::new();
         for test in current.plan.with(Decision::Run) {
             let expected = test.expected_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -250,11 +263,14 @@ impl Work {
                     .entry(*program)
                     .or_default()
                     .push(((wishes.rank(&test.id), *order), selected(test, expected))),
-                Some(Starter::Libtest(_)) if has_nextest => nextest.tests.push(test.id.clone()),
-                Some(Starter::Whole(program)) => {
+                Some(Starter::Unlisted(program)) => {
                     commands.push(Job::Unlisted(Unlisted { test: test.id.clone(), program: program.clone() }))
                 }
-                Some(Starter::Libtest(program)) => commands.push(Job::Command(CommandTest {
+                Some(Starter::Libtest(program)) => {
+                    let jobs = libtest.entry(&program.program.target).or_insert((program, Vec::new()));
+                    jobs.1.push(test.id.name.clone());
+                }
+                Some(Starter::Whole(program)) => commands.push(Job::Command(CommandTest {
                     test: test.id.clone(),
                     program: program.clone(),
                     timeout: None,
@@ -284,8 +300,19 @@ impl Work {
             })
             .collect();
         let mut jobs: Vec<Job> = plan_shards(selections, workers).into_iter().map(Job::Shard).collect();
+        let confirmation = libtest.values().map(|(program, tests)| ((*program).clone(), tests.len()));
+        let confirmation = Confirmation::of(confirmation);
+        for (program, tests) in libtest.into_values() {
+            if has_nextest && !program.is_together {
+                let TestProgram { target, executable, .. } = &program.program;
+                nextest.tests.extend(tests.iter().map(|test| TestId::new(target, test)));
+                nextest.executables.insert(target.clone(), executable.clone());
+            } else {
+                jobs.extend(libtest_jobs(program, tests));
+            }
+        }
         jobs.extend(commands);
-        Work { jobs, entries, nextest, classes: classes.unwrap_or_default() }
+        Work { jobs, entries, nextest, classes: classes.unwrap_or_default(), confirmation }
     }
 
     /// What holds the test that is ranked first begins first. A program runs the tests of one process in its own order,
@@ -294,7 +321,9 @@ impl Work {
         let rank = |test: &TestId| wishes.rank(test);
         let listed = |target: &str, name: &str| match current.starters.get(&TestId::new(target, name)) {
             Some(Starter::GoogleTest { order, .. }) => *order,
-            Some(Starter::Whole(_) | Starter::Libtest(_) | Starter::Ctest(_)) | None => usize::MAX,
+            Some(Starter::Unlisted(_) | Starter::Whole(_) | Starter::Libtest(_) | Starter::Ctest(_)) | None => {
+                usize::MAX
+            },
         };
         self.jobs.sort_by_cached_key(|job| match job {
             Job::Shard(shard) => {
@@ -302,6 +331,10 @@ impl Work {
                 tests.map(|test| rank(&test)).min().unwrap_or(usize::MAX)
             }
             Job::Unlisted(unlisted) => rank(&unlisted.test),
+            Job::Libtest(job) => {
+                let tests = job.tests.iter().map(|name| TestId::new(&job.program.program.target, name));
+                tests.map(|test| rank(&test)).min().unwrap_or(usize::MAX)
+            }
             Job::Command(command) => rank(&command.test),
         });
         for job in &mut self.jobs {
@@ -310,7 +343,7 @@ impl Work {
                     let target = &shard.program.target;
                     shard.tests.sort_by_cached_key(|name| listed(target, name));
                 }
-                Job::Unlisted(_) | Job::Command(_) => {}
+                Job::Unlisted(_) | Job::Libtest(_) | Job::Command(_) => {}
             }
         }
         self.entries.sort_by_key(|entry| rank(&entry.test));
@@ -326,6 +359,16 @@ impl Work {
 fn selected(test: &PlannedTest, expected: Option<Duration>) -> SelectedTest {
     let is_known_to_fail = matches!(test.reason, Reason::FailedLast { .. } | Reason::Flaky { .. });
     SelectedTest { is_known_to_fail, ..SelectedTest::new(&test.id.name, expected) }
+}
+
+/// A process for all tests of the program that are selected, or for each of them.
+fn libtest_jobs(program: &Arc<LibtestProgram>, tests: Vec<String>) -> Vec<Job> {
+    let job = |tests: Vec<String>| Job::Libtest(LibtestJob { program: program.clone(), tests });
+    if program.is_together {
+        vec![job(tests)]
+    } else {
+        tests.into_iter().map(|test| job(vec![test])).collect()
+    }
 }
 
 /// Turns events into results, progress and records.
@@ -377,6 +420,23 @@ impl Watcher<'_> {
         self.execution.notes.push(division::note(indivisible));
         if let Err(error) = division::remember(&self.session.store(), indivisible) {
             self.execution.notes.push(format!("that cannot be remembered: {error}"));
+        }
+    }
+
+    /// Takes the failures that cargo's own way of running the programs has, too. Programs with others are remembered.
+    fn confirm(&mut self, confirmation: Confirmation, options: &RunOptions) {
+        let refuted = confirmation.settle(options, &mut |event| self.happened(event));
+        for target in &refuted {
+            self.execution.notes.push(format!(
+                "{target}: tests that failed in processes of their own passed when the whole program ran as under `cargo \
+                 test`: they count as passed, and from now on the program's tests share a process. Say [cargo] processes = \
+                 \"program\" in fewer.toml to have it so for all programs"
+            ));
+        }
+        if !refuted.is_empty()
+            && let Err(error) = remember_indivisible(&self.session.project, &refuted)
+        {
+            self.execution.notes.push(format!("this cannot be remembered: {error}"));
         }
     }
 

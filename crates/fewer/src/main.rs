@@ -18,6 +18,7 @@ mod entries;
 mod examination;
 mod execution;
 mod history;
+mod indivisible;
 mod java;
 mod lab;
 mod names;

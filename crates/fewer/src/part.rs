@@ -10,7 +10,7 @@ use fewer_core::{
     Digest, DigestBuilder, Domain, Fingerprints, Graph, GraphBuilder, Mapping, Snapshot, TestId, TestNode,
 };
 use fewer_objects::BuildTree;
-use fewer_runners::cargo::Cargo;
+use fewer_runners::cargo::nextest::Nextest;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
@@ -48,8 +48,8 @@ pub struct ObjectMeans {
     /// Programs and libraries with the time they were linked at.
     pub images: Vec<Image>,
     pub dependencies: Dependencies,
-    /// How cargo is started, where nextest runs the tests of its programs.
-    pub nextest: Option<Cargo>,
+    /// How nextest is started, where it runs the tests of cargo's programs.
+    pub nextest: Option<Nextest>,
 }
 
 /// A program or library of the build.

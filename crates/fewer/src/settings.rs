@@ -50,6 +50,18 @@ pub struct CargoSettings {
     pub arguments: Option<Vec<String>>,
     /// What runs the tests of test programs.
     pub runner: Option<RunnerSetting>,
+    /// What has a process of its own.
+    pub processes: Option<ProcessesSetting>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessesSetting {
+    /// Each test; each program where its tests were seen to need that.
+    #[default]
+    Auto,
+    Test,
+    Program,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Default)]

@@ -1,10 +1,16 @@
-//! Asking a program with Rust's test harness which tests it holds.
+//! Asking a program with Rust's test harness which tests it holds, and whether it is one: a harness of another kind may
+//! take the same arguments for something else.
 
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::time::{Duration, Instant};
 
+use super::arguments::Arguments;
+use super::log::Log;
 use crate::cancel::Cancel;
-use crate::process::{Exit, Leftovers, Stop, Streams, Watcher, supervise};
+use crate::process::{ErrorOutput, Exit, Leftovers, Stop, Streams, supervise};
 use crate::program::TestProgram;
+use crate::transcript::Transcript;
 
 /// A test as the program lists it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -14,66 +20,94 @@ pub struct ListedTest {
     pub is_ignored: bool,
 }
 
-/// The tests of a program, sorted; the cause in words where it cannot list them.
-pub fn list(program: &TestProgram, timeout: Duration, cancel: &Cancel) -> Result<Vec<ListedTest>, String> {
-    let all = printed(program, &["--list", "--format", "terse"], timeout, cancel)?;
+/// How a program is asked.
+pub struct Question<'q> {
+    pub arguments: &'q Arguments,
+    /// Whether Rust's own harness is in it, as far as can be seen.
+    pub is_libtest: bool,
+    pub timeout: Duration,
+    pub cancel: &'q Cancel,
+}
+
+/// The tests that `cargo test` would run or call ignored, sorted; the cause in words where the program cannot list them
+/// or run one of them by its name.
+pub fn list(program: &TestProgram, question: &Question<'_>) -> Result<Vec<ListedTest>, String> {
+    let wanted = question.arguments.listing();
+    let all = question.names(program, &wanted)?;
     // A program that looks at no arguments did all its work, and need not do it again.
-    if names(&all)?.is_empty() {
-        return Ok(Vec::new());
+    let Some(first) = all.first() else { return Ok(Vec::new()) };
+    question.runs_by_name(program, first)?;
+    let ignored = if question.arguments.runs_ignored() {
+        Vec::new()
+    } else {
+        question.names(program, &[wanted, vec!["--ignored".to_string()]].concat())?
+    };
+    if ignored.len() >= all.len() && !question.is_libtest {
+        return Err("with --ignored it lists all its tests".to_string());
     }
-    let ignored = printed(program, &["--list", "--format", "terse", "--ignored"], timeout, cancel)?;
-    let ignored = names(&ignored)?;
-    let mut tests: Vec<ListedTest> = names(&all)?
-        .into_iter()
-        .map(|name| ListedTest { is_ignored: ignored.contains(&name), name: name.to_string() })
-        .collect();
+    let mut tests: Vec<ListedTest> =
+        all.into_iter().map(|name| ListedTest { is_ignored: ignored.contains(&name), name }).collect();
     tests.sort();
+    if tests.windows(2).any(|pair| pair[0].name == pair[1].name) {
+        return Err("it lists two tests of one name".to_string());
+    }
     Ok(tests)
 }
 
-/// Everything printed, until a fixed moment.
-struct Printed {
-    bytes: Vec<u8>,
-    deadline: Instant,
-}
-
-impl Watcher for Printed {
-    fn output(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+impl Question<'_> {
+    fn names(&self, program: &TestProgram, arguments: &[String]) -> Result<Vec<String>, String> {
+        names(&self.printed(program, arguments)?)
     }
 
-    fn deadline(&self) -> Option<Instant> {
-        Some(self.deadline)
-    }
-}
-
-fn printed(
-    program: &TestProgram,
-    arguments: &[&str],
-    timeout: Duration,
-    cancel: &Cancel,
-) -> Result<String, String> {
-    let mut command = program.command();
-    command.args(arguments);
-    let mut printed = Printed { bytes: Vec::new(), deadline: Instant::now() + timeout };
-    let end = supervise(command, Streams::Together, Leftovers::Kill, cancel, &mut printed)
-        .map_err(|error| format!("it could not be started: {error}"))?;
-    match (end.stop, end.exit) {
-        (Some(Stop::Cancelled), _) => Err("interrupted".to_string()),
-        (Some(Stop::Deadline), _) => {
-            Err(format!("it was still running after {} s with --list", timeout.as_secs_f64()))
+    /// Whether the program heeds `--exact`, and keeps the log that says how a test ended.
+    fn runs_by_name(&self, program: &TestProgram, test: &str) -> Result<(), String> {
+        let log = Log::create().map_err(|error| format!("no log can be made for it: {error}"))?;
+        let arguments = [test, "--exact", "--include-ignored", "--logfile", &log.path.to_string_lossy()];
+        let listed = self.names(program, &arguments.map(str::to_string))?;
+        if listed != [test] {
+            return Err("it does not pick a test by its name (--exact)".to_string());
         }
-        (None, Exit::Code(0)) => Ok(String::from_utf8_lossy(&printed.bytes).into_owned()),
-        (None, exit) => Err(format!("it {exit} when run with --list")),
+        let logged = log.text().unwrap_or_default();
+        if !logged.lines().any(|line| line.strip_prefix("test ") == Some(test)) {
+            return Err("it keeps no log of its tests (--logfile)".to_string());
+        }
+        Ok(())
+    }
+
+    /// What is printed to standard output; there may be anything on the other.
+    fn printed(&self, program: &TestProgram, arguments: &[String]) -> Result<String, String> {
+        let unusable = |error: std::io::Error| format!("its list cannot be read: {error}");
+        let mut command = program.command();
+        command.args(["--list", "--format", "terse"]).args(arguments);
+        let mut output: File = tempfile::tempfile().map_err(unusable)?;
+        let streams = Streams::OutputTo(output.try_clone().map_err(unusable)?);
+        let deadline = Instant::now() + self.timeout;
+        let mut watcher = ErrorOutput { transcript: Transcript::new(1024, 1024), deadline };
+        let end = supervise(command, streams, Leftovers::Kill, self.cancel, &mut watcher)
+            .map_err(|error| format!("it could not be started: {error}"))?;
+        match (end.stop, end.exit) {
+            (Some(Stop::Cancelled), _) => return Err("interrupted".to_string()),
+            (Some(Stop::Deadline), _) => {
+                return Err(format!(
+                    "it was still running after {} s with --list",
+                    self.timeout.as_secs_f64()
+                ));
+            }
+            (None, Exit::Code(0)) => {}
+            (None, exit) => return Err(format!("it {exit} when run with --list")),
+        }
+        let mut bytes = Vec::new();
+        output.rewind().and_then(|()| output.read_to_end(&mut bytes)).map_err(unusable)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
 /// The names in a list. A program with another harness may print anything: every line must be one of a list.
-fn names(text: &str) -> Result<Vec<&str>, String> {
+fn names(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         match line.rsplit_once(": ") {
-            Some((name, "test")) => names.push(name),
+            Some((name, "test")) => names.push(name.to_string()),
             Some((_, "benchmark")) => {}
             Some(_) | None => return Err(format!("it does not list its tests, but prints '{line}'")),
         }

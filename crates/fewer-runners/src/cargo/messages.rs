@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::configuration::Configuration;
 use crate::program::TestProgram;
 
 /// What a build made.
@@ -34,6 +35,15 @@ pub struct TestTarget {
     pub target: String,
 }
 
+/// The packages of a workspace.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct Packages {
+    pub packages: Vec<Package>,
+    /// The ids of those that cargo tests when it is not told which.
+    #[serde(default, rename = "workspace_default_members")]
+    pub default_members: Vec<String>,
+}
+
 /// A package of the workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct Package {
@@ -50,6 +60,8 @@ pub struct Package {
     license_file: Option<String>,
     rust_version: Option<String>,
     readme: Option<String>,
+    #[serde(default)]
+    features: BTreeMap<String, Vec<String>>,
     targets: Vec<Target>,
 }
 
@@ -107,12 +119,8 @@ pub fn is_message(line: &str) -> bool {
     line.starts_with("{\"reason\":")
 }
 
-pub(super) fn packages(answer: &str) -> Result<Vec<Package>, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Metadata {
-        packages: Vec<Package>,
-    }
-    serde_json::from_str::<Metadata>(answer).map(|metadata| metadata.packages)
+pub(super) fn packages(answer: &str) -> Result<Packages, serde_json::Error> {
+    serde_json::from_str(answer)
 }
 
 impl Artifacts {
@@ -195,7 +203,13 @@ impl Artifacts {
     }
 
     /// A test program with the surroundings that `cargo test` gives it.
-    pub fn program(&self, test: &TestTarget, package: &Package, libraries: &Path) -> TestProgram {
+    pub fn program(
+        &self,
+        test: &TestTarget,
+        package: &Package,
+        libraries: &Path,
+        configuration: &Configuration,
+    ) -> TestProgram {
         let directory = package.directory();
         let mut program = TestProgram::new(&test.name, &test.executable, directory);
         let path = |path: &Path| path.to_string_lossy().into_owned();
@@ -223,7 +237,12 @@ impl Artifacts {
         if let Ok(joined) = std::env::join_paths(library_path) {
             environment.push(("LD_LIBRARY_PATH".to_string(), joined.to_string_lossy().into_owned()));
         }
+        let is_set = |name: &str| environment.iter().any(|(known, _)| known == name);
+        let configured: Vec<(String, String)> =
+            configuration.environment.iter().filter(|(name, _)| !is_set(name)).cloned().collect();
+        environment.extend(configured);
         program.environment = environment;
+        program.launcher = configuration.runner.clone();
         program
     }
 }
@@ -231,6 +250,10 @@ impl Artifacts {
 impl Package {
     pub fn directory(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(Path::new("."))
+    }
+
+    pub(super) fn has_feature(&self, name: &str) -> bool {
+        self.features.contains_key(name)
     }
 
     /// How many programs `cargo test` makes of it.
@@ -308,7 +331,8 @@ mod tests {
             r#"{"packages": [{"id": "p#1", "name": "p", "version": "1.2.3-rc.1", "manifest_path": "/w/p/Cargo.toml",
                 "targets": [{"kind": ["bin"], "name": "t", "src_path": "x"}]}]}"#,
         )
-        .unwrap();
+        .unwrap()
+        .packages;
         let artifact = |kind: &str, test: bool, file: &str| {
             format!(
                 r#"{{"reason":"compiler-artifact","package_id":"p#1","target":{{"kind":["{kind}"],"name":"t","src_path":"x"}},"profile":{{"test":{test}}},"filenames":["{file}"],"executable":{}}}"#,
@@ -329,10 +353,18 @@ mod tests {
         assert_eq!(artifacts.tests[0].name, "p/t");
         let elsewhere = Artifacts::read(lines.iter().map(String::as_str), &[]).unwrap();
         assert_eq!((elsewhere.tests.len(), elsewhere.strangers), (0, vec![PathBuf::from("/w/t-1")]));
-        let program = artifacts.program(&artifacts.tests[0], &packages[0], Path::new("/rust"));
+        let variables = [("A", "other"), ("B", "c")];
+        let configuration = Configuration {
+            environment: variables.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
+            runner: vec!["sh".to_string()],
+            ..Configuration::default()
+        };
+        let program =
+            artifacts.program(&artifacts.tests[0], &packages[0], Path::new("/rust"), &configuration);
         let value =
             |name: &str| program.environment.iter().find(|(known, _)| known == name).unwrap().1.clone();
         assert_eq!((value("A"), value("OUT_DIR")), ("b".to_string(), "/w/out".to_string()));
+        assert_eq!((value("B"), program.launcher.as_slice()), ("c".to_string(), &["sh".to_string()][..]));
         assert_eq!(
             (value("CARGO_PKG_VERSION_PATCH"), value("CARGO_PKG_VERSION_PRE")),
             ("3".into(), "rc.1".into())

@@ -1,10 +1,15 @@
 //! Cargo's test programs: built by cargo, which tells what it made, then listed and started directly with the
-//! surroundings that cargo would give them, or by nextest. Each test runs in a process of its own, so that a crash or a
-//! timeout is that test's. Which tests run is decided elsewhere.
+//! surroundings that cargo would give them, or by nextest. Which tests run is decided elsewhere.
 
+mod arguments;
+mod configuration;
+mod confirmation;
+mod libtest;
 mod list;
+mod log;
 mod messages;
 pub mod nextest;
+mod nextest_logs;
 
 use std::ffi::OsString;
 use std::io;
@@ -14,15 +19,20 @@ use thiserror::Error;
 
 use crate::build::BuildCommand;
 
-pub use list::{ListedTest, list};
-pub use messages::{Artifacts, Package, TestTarget, is_message};
+pub use arguments::Arguments;
+pub use configuration::Configuration;
+pub use confirmation::Confirmation;
+pub(crate) use libtest::run as run_libtest;
+pub use libtest::{LibtestJob, LibtestProgram};
+pub use list::{ListedTest, Question, list};
+pub use messages::{Artifacts, Package, Packages, TestTarget, is_message};
 
 /// How cargo is started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cargo {
     pub program: PathBuf,
     /// Given to every `cargo test`. Example: `--workspace`.
-    pub arguments: Vec<String>,
+    pub arguments: Arguments,
     pub directory: PathBuf,
 }
 
@@ -41,7 +51,7 @@ impl Cargo {
     /// forbid it.
     pub fn compilation(&self) -> (BuildCommand, Vec<(String, OsString)>) {
         let mut arguments: Vec<OsString> = vec![self.program.clone().into(), "test".into()];
-        arguments.extend(self.arguments.iter().map(OsString::from));
+        arguments.extend(self.arguments.build().iter().map(OsString::from));
         arguments.extend(["--no-run", "--message-format=json-render-diagnostics"].map(OsString::from));
         (BuildCommand::Arguments(arguments), self.environment())
     }
@@ -55,29 +65,26 @@ impl Cargo {
 
     /// Where the manifest of the workspace is.
     fn workspace_root(&self) -> Result<PathBuf, CargoError> {
-        let answer = self.ask(&self.program, &["locate-project", "--workspace", "--message-format=plain"])?;
+        let place = self.arguments.place();
+        let mut arguments = vec!["locate-project", "--workspace", "--message-format=plain"];
+        arguments.extend(place.iter().map(String::as_str));
+        let answer = self.ask(&self.program, &arguments)?;
         let manifest = Path::new(answer.trim_end());
         Ok(manifest.parent().unwrap_or(&self.directory).to_path_buf())
     }
 
-    /// The command that compiles and runs the documentation tests of a package.
-    pub fn documentation_tests(&self, package: &str) -> Vec<String> {
-        let mut arguments = vec!["test".to_string()];
-        let mut own = self.arguments.iter();
-        while let Some(argument) = own.next() {
-            match argument.as_str() {
-                "--workspace" | "--all" | "--all-targets" | "--tests" | "--lib" | "--bins" => {}
-                "-p" | "--package" | "--exclude" => drop(own.next()),
-                _ => arguments.push(argument.clone()),
-            }
-        }
-        arguments.extend(["--doc", "--package", package].map(str::to_string));
-        arguments
+    /// The arguments that compile and run the documentation tests of a package, if the user's arguments run them.
+    pub fn documentation_tests(&self, package: &Package, default_members: &[String]) -> Option<Vec<String>> {
+        let arguments = self.arguments.documentation(package, default_members)?;
+        Some([vec!["test".to_string()], arguments].concat())
     }
 
     /// The packages of the workspace, as cargo describes them.
-    pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
-        let answer = self.ask(&self.program, &["metadata", "--no-deps", "--format-version=1"])?;
+    pub fn packages(&self) -> Result<Packages, CargoError> {
+        let place = self.arguments.place();
+        let mut arguments = vec!["metadata", "--no-deps", "--format-version=1"];
+        arguments.extend(place.iter().map(String::as_str));
+        let answer = self.ask(&self.program, &arguments)?;
         messages::packages(&answer)
             .map_err(|source| CargoError::Answer { command: "cargo metadata".to_string(), source })
     }
@@ -88,6 +95,12 @@ impl Cargo {
         let version = self.ask(&rustc, &["-vV"])?;
         let libraries = self.ask(&rustc, &["--print=target-libdir"])?;
         Ok((version, PathBuf::from(libraries.trim_end())))
+    }
+
+    /// What holds for the code that is compiled for a target. Example: `unix`, `target_os="linux"`.
+    fn conditions(&self, target: &str) -> Result<String, CargoError> {
+        let rustc = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
+        self.ask(&rustc, &["--print=cfg", "--target", target])
     }
 
     fn ask(&self, program: &Path, arguments: &[&str]) -> Result<String, CargoError> {
@@ -102,17 +115,5 @@ impl Cargo {
             return Err(CargoError::Failed { command: command(), output });
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documentation_tests_are_of_one_package_only() {
-        let arguments = ["--workspace", "--exclude", "x", "--release"].map(str::to_string).to_vec();
-        let cargo = Cargo { program: "cargo".into(), arguments, directory: ".".into() };
-        assert_eq!(cargo.documentation_tests("a"), ["test", "--release", "--doc", "--package", "a"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of cargo's test programs, run by `cargo nextest`: its configuration means what it means, with retries,
 //! timeouts, test groups and setup scripts. What is to run goes into a profile of its own, so that no command line gets
-//! too long; results come from its JUnit file, progress from its lines on the terminal.
+//! too long; results come from its JUnit file and from the logs of Rust's harness, progress from its lines on the terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,6 +14,10 @@ use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
 use thiserror::Error;
 
+use super::configuration::Configuration;
+use super::libtest::NO_RESULT;
+use super::log::without_deprecation;
+use super::nextest_logs::{LoggedTests, Logs};
 use super::{Cargo, CargoError};
 use crate::cancel::Cancel;
 use crate::event::{Event, ProcessFailure, RunEnd, TestResult};
@@ -23,14 +27,26 @@ use crate::process::{Exit, Leftovers, ProcessEnd, Stop, Streams, Watcher, superv
 use crate::program::remove_disturbing_variables;
 use crate::transcript::Transcript;
 
+/// How nextest is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Nextest {
+    pub cargo: Cargo,
+    pub configuration: Configuration,
+}
+
 /// Tests for nextest, and what the user says about running them.
 #[derive(Clone, Debug, Default)]
 pub struct NextestRun {
     pub tests: Vec<TestId>,
+    /// By target.
+    pub executables: BTreeMap<String, PathBuf>,
     /// Instead of what nextest's configuration says.
     pub jobs: Option<NonZeroUsize>,
     pub timeout: Option<Duration>,
 }
+
+/// By what nextest calls program and test.
+type Cases = BTreeMap<(String, String), JunitCase>;
 
 #[derive(Debug, Error)]
 pub enum NextestError {
@@ -52,6 +68,10 @@ const CONFIGURATION: &str = ".config/nextest.toml";
 const DEFAULTS: &str = "[profile.default]\nslow-timeout = { period = \"60s\", terminate-after = 5 }\n";
 /// Longer lines are not nextest's own.
 const LONGEST_LINE: usize = 64 * 1024;
+/// What it exits with when a test failed.
+const TESTS_FAILED: i32 = 100;
+/// The kind of failure that nextest does not know.
+const NOT_TOLD: &str = "no result";
 /// Its own words at the beginning of a line that tells of a test's end.
 const ENDS: [&str; 6] = ["PASS", "FAIL", "ABRT", "TMT", "LEAK", "SIG"];
 
@@ -63,6 +83,11 @@ pub fn is_installed() -> bool {
         .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
     let own = home.map(|home| home.join("bin"));
     std::env::split_paths(&path).chain(own).any(|directory| directory.join("cargo-nextest").is_file())
+}
+
+/// Whether the project says how nextest is to run its tests.
+pub fn is_configured(cargo: &Cargo) -> Result<bool, CargoError> {
+    Ok(cargo.workspace_root()?.join(CONFIGURATION).is_file())
 }
 
 /// The filter that means just these tests. Example: `(binary_id(=core::contract) & (test(=a) | test(=b)))`.
@@ -81,7 +106,7 @@ pub fn filter<'t>(tests: impl IntoIterator<Item = &'t TestId>) -> String {
 
 /// Runs the tests. What `cargo test --no-run` built with the same arguments is not built again.
 pub fn run(
-    cargo: &Cargo,
+    nextest: &Nextest,
     run: &NextestRun,
     cancel: &Cancel,
     events: &mut dyn FnMut(Event),
@@ -99,10 +124,13 @@ pub fn run(
     let directory = directory.map_err(unusable(&std::env::temp_dir()))?;
     let [defaults, configuration, report] =
         ["defaults.toml", "nextest.toml", "junit.xml"].map(|name| directory.path().join(name));
+    let Nextest { cargo, configuration: how } = nextest;
+    let logs = Logs::prepare(directory.path(), how).map_err(unusable(directory.path()))?;
     let text = configured(&users_configuration(&cargo.workspace_root()?)?, run, &report);
     fs::write(&configuration, text).map_err(unusable(&configuration))?;
     fs::write(&defaults, DEFAULTS).map_err(unusable(&defaults))?;
     let mut command = invocation(cargo, run);
+    command.arg("--config").arg(logs.runner(how));
     command.arg("--config-file").arg(&configuration);
     command.arg("--tool-config-file").arg(format!("fewer:{}", defaults.display()));
     let mut watch = Watch::new(&run.tests, &mut counted);
@@ -111,7 +139,11 @@ pub fn run(
     let transcript = watch.transcript;
     let cases = fs::read_to_string(&report).ok().and_then(|text| junit::parse(&text).ok());
     match cases {
-        Some(cases) => conclude(run, cases, process, &transcript, &mut counted),
+        Some(cases) => {
+            let logged = logs.read().map_err(unusable(directory.path()))?;
+            let cases = with_evidence(run, cases, &logged);
+            conclude(run, cases, process, &transcript, &mut counted);
+        }
         None if process.stop == Some(Stop::Cancelled) => {}
         None => {
             let (end, output_tail) = (process.exit.to_string(), transcript.text());
@@ -152,53 +184,62 @@ fn configured(users: &str, run: &NextestRun, report: &Path) -> String {
 fn invocation(cargo: &Cargo, run: &NextestRun) -> Command {
     let mut command = Command::new(&cargo.program);
     remove_disturbing_variables(&mut command);
-    command.current_dir(&cargo.directory).args(["nextest", "run"]).args(arguments(&cargo.arguments));
+    command.current_dir(&cargo.directory).args(["nextest", "run"]).args(cargo.arguments.for_nextest());
     command.args(["--profile", PROFILE, "--no-fail-fast"]);
     command.args(["--status-level", "all", "--final-status-level", "none", "--color", "never"]);
     command.args(["--failure-output", "never", "--success-output", "never", "--show-progress", "none"]);
-    if let Some(jobs) = run.jobs {
-        command.args(["--test-threads", &jobs.to_string()]);
+    let threads = run.jobs.map(NonZeroUsize::get).or(cargo.arguments.test_threads());
+    if let Some(threads) = threads {
+        command.args(["--test-threads", &threads.to_string()]);
+    }
+    if cargo.arguments.runs_ignored() {
+        command.args(["--run-ignored", "all"]);
     }
     command.envs(cargo.environment());
     command
 }
 
-/// Arguments of `cargo test` as nextest calls them.
-fn arguments(arguments: &[String]) -> Vec<String> {
-    let renamed = |argument: &String| {
-        let (name, value) = match argument.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (argument.as_str(), None),
+/// What nextest says of every test. Where it says that one passed, the harness's log must say so, too.
+fn with_evidence(run: &NextestRun, cases: Vec<JunitCase>, logged: &LoggedTests) -> Cases {
+    let mut by_id = Cases::new();
+    for case in cases {
+        let known = by_id.entry((case.class_name.clone(), case.name.clone())).or_insert_with(|| case.clone());
+        // Of two that have one name, the worse one counts.
+        if case.finding.is_some() {
+            *known = case;
+        }
+    }
+    for test in &run.tests {
+        let Some(case) = by_id.get_mut(&(binary_id(&test.target), test.name.clone())) else { continue };
+        let has_passed = || {
+            let program = run.executables.get(&test.target);
+            program.is_some_and(|program| logged.has_passed(program, &test.name))
         };
-        let name = match name {
-            "--profile" => "--cargo-profile",
-            "-j" | "--jobs" => "--build-jobs",
-            "--no-fail-fast" => return None,
-            other => other,
-        };
-        Some(value.map_or_else(|| name.to_string(), |value| format!("{name}={value}")))
-    };
-    arguments.iter().filter_map(renamed).collect()
+        if case.finding.is_none() && !has_passed() {
+            case.finding = Some(Finding::Failed);
+            case.kind = NOT_TOLD.to_string();
+            case.message = Some(NO_RESULT.to_string());
+        }
+    }
+    by_id
 }
 
 /// A result for every test that was asked for, unless the run was interrupted.
 fn conclude(
     run: &NextestRun,
-    cases: Vec<JunitCase>,
+    mut by_id: Cases,
     process: ProcessEnd,
     transcript: &Transcript,
     events: &mut dyn FnMut(Event),
 ) {
-    let mut by_id: BTreeMap<(String, String), JunitCase> =
-        cases.into_iter().map(|case| ((case.class_name.clone(), case.name.clone()), case)).collect();
     let mut missing = Vec::new();
-    let mut has_failed = false;
+    let is_failure =
+        |case: &JunitCase| matches!(case.finding, Some(Finding::Failed)) && case.kind != NOT_TOLD;
+    let expected = if by_id.values().any(is_failure) { TESTS_FAILED } else { 0 };
     for test in &run.tests {
         match by_id.remove(&(binary_id(&test.target), test.name.clone())) {
             Some(case) => {
-                let result = settled(test, case);
-                has_failed |= result.outcome.verdict.is_failure();
-                events(Event::TestFinished(result));
+                events(Event::TestFinished(settled(test, case)));
             }
             None => missing.push(test.clone()),
         }
@@ -213,7 +254,7 @@ fn conclude(
             Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: message.to_string() };
         events(Event::TestFinished(TestResult::new(test.clone(), outcome, Some(message.to_string()))));
     }
-    if !missing.is_empty() || (process.exit != Exit::Code(0) && !has_failed) {
+    if !missing.is_empty() || process.exit != Exit::Code(expected) {
         events(Event::ProcessFailed(ProcessFailure {
             target: "cargo nextest".to_string(),
             tests: missing,
@@ -234,6 +275,7 @@ fn settled(test: &TestId, case: JunitCase) -> TestResult {
         }
     };
     let mut transcript = Transcript::new(4096, 12 * 1024);
+    let output = without_deprecation(&output);
     transcript.push(output.as_bytes());
     if let Some(message) = message.as_ref().filter(|message| !output.contains(message.as_str())) {
         transcript.push(format!("{message}\n").as_bytes());
@@ -343,16 +385,6 @@ mod tests {
              (binary_id(=core::contract) & (test(=odd (name\\)\\, really)))"
         );
         assert_eq!(filter(&[]), "none()");
-    }
-
-    #[test]
-    fn arguments_of_cargo_are_handed_on_under_the_names_of_nextest() {
-        let given = ["--workspace", "--profile", "ci", "--jobs=3", "--no-fail-fast", "--features=a"];
-        let given: Vec<String> = given.map(str::to_string).to_vec();
-        assert_eq!(
-            arguments(&given),
-            ["--workspace", "--cargo-profile", "ci", "--build-jobs=3", "--features=a"]
-        );
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl CtestEntry {
     pub fn program(&self, target: impl Into<String>) -> Option<TestProgram> {
         let [executable, arguments @ ..] = self.command.as_slice() else { return None };
         Some(TestProgram {
+            launcher: Vec::new(),
             target: target.into(),
             executable: PathBuf::from(executable),
             arguments: arguments.to_vec(),

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use fewer_core::{Digest, Domain};
 use fewer_objects::libtest::{Descriptor, descriptors};
 use fewer_objects::{BuildTree, NamedDigest, NamedFile, Toolchain, scan_files};
-use fewer_runners::cargo::{Artifacts, Cargo, Package, TestTarget};
+use fewer_runners::cargo::{Artifacts, Cargo, Configuration, Package, Packages, TestTarget};
 use rayon::prelude::*;
 
 use crate::project::Project;
@@ -21,7 +21,9 @@ const MESSAGES_FILE: &str = "messages.jsonl";
 /// A cargo build, read.
 pub struct CargoBuild {
     pub cargo: Cargo,
-    pub packages: Vec<Package>,
+    pub packages: Packages,
+    /// What cargo's own files say of how test programs are started.
+    pub configuration: Configuration,
     pub artifacts: Artifacts,
     /// Where the compiler's own libraries are.
     pub libraries: PathBuf,
@@ -63,7 +65,7 @@ impl CargoBuild {
             );
         };
         let packages = cargo.packages()?;
-        let mut artifacts = Artifacts::read(messages.lines(), &packages)
+        let mut artifacts = Artifacts::read(messages.lines(), &packages.packages)
             .context("what cargo told about its build cannot be read: build again")?;
         if artifacts.tests.is_empty() && !artifacts.strangers.is_empty() {
             bail!(
@@ -71,8 +73,10 @@ impl CargoBuild {
             );
         }
         let is_excluded = |target: &str| session.project.settings.exclude.is_match(target);
-        artifacts.tests.retain(|test| !is_excluded(&test.name));
+        let has_programs = !cargo.arguments.is_only_documentation();
+        artifacts.tests.retain(|test| has_programs && !is_excluded(&test.name));
         let (version, libraries) = cargo.compiler()?;
+        let configuration = Configuration::read(&cargo, &version)?;
         let found: Vec<Option<Harness>> = artifacts.tests.par_iter().map(Harness::find).collect();
         let names = artifacts.tests.iter().map(|test| test.name.clone());
         let harnesses: BTreeMap<String, Harness> =
@@ -88,7 +92,18 @@ impl CargoBuild {
             format!("{} is of no package of the workspace: its tests are not run", program.display())
         });
         let notes = notes.into_iter().chain(strange).collect();
-        Ok(CargoBuild { cargo, packages, artifacts, libraries, toolchain, directory, tree, harnesses, notes })
+        Ok(CargoBuild {
+            cargo,
+            packages,
+            configuration,
+            artifacts,
+            libraries,
+            toolchain,
+            directory,
+            tree,
+            harnesses,
+            notes,
+        })
     }
 
     /// The test programs whose objects were not kept.
@@ -97,7 +112,7 @@ impl CargoBuild {
     }
 
     pub fn package_of(&self, test: &TestTarget) -> Option<&Package> {
-        self.packages.iter().find(|package| package.id == test.package_id)
+        self.packages.packages.iter().find(|package| package.id == test.package_id)
     }
 }
 

@@ -4,7 +4,7 @@ use fewer_runners::cargo::Cargo;
 use serde::Serialize;
 
 use super::part::has_harness;
-use super::{CargoBuild, nextest_of};
+use super::{CargoBuild, uses_nextest};
 use crate::diagnosis::{Finding, Fix, Severity};
 use crate::session::Session;
 
@@ -26,7 +26,7 @@ pub fn diagnose(
     let built = CargoBuild::read(session, cargo)?;
     let findings = objects_not_kept(&built).into_iter().collect();
     let (test_programs, libraries) = (built.artifacts.tests.len(), built.artifacts.libraries.len());
-    let runner = if nextest_of(&session.project, &built.cargo)?.is_some() { "nextest" } else { "fewer" };
+    let runner = if uses_nextest(&session.project)? { "nextest" } else { "fewer" };
     let part = built.part(session, true)?;
     let tests = part.graph.tests().len();
     Ok((Overview { test_programs, libraries, tests, runner }, findings, part.notes))

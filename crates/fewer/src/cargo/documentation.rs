@@ -1,24 +1,25 @@
 //! Documentation tests: rustdoc makes a program of each when it runs, so nothing is there to look at before. Those of
-//! a library are one test, which always runs.
+//! a library are one test, which always runs, where `cargo test` with the user's arguments runs them.
 
 use std::fs;
 use std::path::Path;
 
 use fewer_core::{Mapping, TestId, TestNode};
 use fewer_runners::TestProgram;
-use fewer_runners::cargo::{Cargo, Package};
+use fewer_runners::cargo::{Cargo, Package, Packages};
 
 use crate::examination::{Starter, WHOLE_PROGRAM};
 
 /// The one test of a package's documentation, if it may have any.
-pub fn test_of(cargo: &Cargo, package: &Package) -> Option<(TestNode, Starter)> {
+pub fn test_of(cargo: &Cargo, packages: &Packages, package: &Package) -> Option<(TestNode, Starter)> {
     let source = package.documented_library()?;
+    let arguments = cargo.documentation_tests(package, &packages.default_members)?;
     if !may_hold_code(source.parent()?) {
         return None;
     }
     let target = format!("{}/doc", package.name);
     let mut program = TestProgram::new(&target, &cargo.program, &cargo.directory);
-    program.arguments = cargo.documentation_tests(&package.name);
+    program.arguments = arguments;
     let cause = "documentation tests are compiled when they run".to_string();
     let test = TestNode {
         id: TestId::new(&target, WHOLE_PROGRAM),
@@ -30,7 +31,7 @@ pub fn test_of(cargo: &Cargo, package: &Package) -> Option<(TestNode, Starter)> 
 }
 
 /// Whether a comment for rustdoc below a directory may hold code. What cannot be told from the text (documentation
-/// from another file, or made by a macro) may.
+/// or modules from another place, or made by a macro) may.
 fn may_hold_code(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return true };
     entries.flatten().any(|entry| {
@@ -56,7 +57,7 @@ fn is_of_code(line: &str) -> bool {
         }
         None => {
             ["#[doc", "#![doc", "/**", "/*!"].iter().any(|start| line.starts_with(start))
-                || line.contains("doc =")
+                || ["doc =", "path =", "include!"].iter().any(|part| line.contains(part))
         }
     }
 }
@@ -73,6 +74,7 @@ mod tests {
             "///     let x = 1;",
             "#![doc = include_str!(\"../README.md\")]",
             "/** x */",
+            "#[path = \"../elsewhere.rs\"]",
         ] {
             assert!(is_of_code(line), "{line}");
         }

@@ -17,11 +17,11 @@ pub use part::nextest_filter;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use fewer_runners::cargo::{Cargo, nextest};
+use fewer_runners::cargo::{Arguments, Cargo, nextest};
 
 use crate::build_directory::BuildDirectory;
 use crate::project::Project;
-use crate::settings::{FILE_NAME, RunnerSetting};
+use crate::settings::{FILE_NAME, ProcessesSetting, RunnerSetting};
 
 /// How cargo is started for the project; `None` if it is no cargo project, or if there is a build of C or C++ and the
 /// user does not say that cargo's tests are meant.
@@ -31,23 +31,37 @@ pub fn cargo_of(project: &Project) -> Option<Cargo> {
     let is_cargo = has_manifest(project) && (arguments.is_some() || BuildDirectory::find(project).is_err());
     is_cargo.then(|| Cargo {
         program: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
-        arguments: arguments.unwrap_or_else(|| vec!["--workspace".to_string()]),
+        arguments: Arguments::parse(&arguments.unwrap_or_else(|| vec!["--workspace".to_string()])),
         directory: project.root.clone(),
     })
 }
 
-/// How cargo is started, where nextest is to run the tests: as the settings say, else where it is installed.
-pub fn nextest_of(project: &Project, cargo: &Cargo) -> anyhow::Result<Option<Cargo>> {
-    let is_wanted = match project.settings.cargo.runner.unwrap_or_default() {
-        RunnerSetting::Auto => nextest::is_installed(),
-        RunnerSetting::Cargo => false,
-        RunnerSetting::Nextest if nextest::is_installed() => true,
+/// Whether nextest is to run the tests: as the settings say, else where it is installed.
+pub fn uses_nextest(project: &Project) -> anyhow::Result<bool> {
+    let runs_programs = project.settings.cargo.processes == Some(ProcessesSetting::Program);
+    match project.settings.cargo.runner.unwrap_or_default() {
+        RunnerSetting::Auto => Ok(!runs_programs && nextest::is_installed()),
+        RunnerSetting::Cargo => Ok(false),
+        RunnerSetting::Nextest if runs_programs => bail!(
+            "{FILE_NAME} says runner = \"nextest\" and processes = \"program\", but nextest has a process for each test: say \
+             runner = \"cargo\", or leave processes out"
+        ),
+        RunnerSetting::Nextest if nextest::is_installed() => Ok(true),
         RunnerSetting::Nextest => bail!(
             "{FILE_NAME} says runner = \"nextest\", but cargo-nextest is neither in PATH nor among cargo's programs: install it \
              (`cargo install cargo-nextest --locked`) or say runner = \"auto\""
         ),
-    };
-    Ok(is_wanted.then(|| cargo.clone()))
+    }
+}
+
+/// Whether a failure of a test counts only if `cargo test` has it, too: not where each test is meant to have a process of
+/// its own, as the settings say or a configuration of nextest does.
+fn confirms(project: &Project, cargo: &Cargo) -> anyhow::Result<bool> {
+    let settings = &project.settings.cargo;
+    let is_apart = settings.processes == Some(ProcessesSetting::Test)
+        || settings.runner == Some(RunnerSetting::Nextest)
+        || (uses_nextest(project)? && nextest::is_configured(cargo)?);
+    Ok(!is_apart)
 }
 
 /// What to say where cargo is not started because there is a build of C or C++, too.

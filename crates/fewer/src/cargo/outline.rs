@@ -14,7 +14,7 @@ pub struct Outline {
 
 impl Outline {
     pub fn read(cargo: &Cargo) -> anyhow::Result<Outline> {
-        let packages = cargo.packages()?;
+        let packages = cargo.packages()?.packages;
         let (version, _) = cargo.compiler()?;
         let is_off = std::env::var_os("CARGO_INCREMENTAL").is_some_and(|value| value == "0");
         Ok(Outline {

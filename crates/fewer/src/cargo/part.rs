@@ -1,14 +1,17 @@
 //! A cargo build as a part of the state at hand: its graph, its tests, and what it takes to run them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fewer_core::{Decision, Digest, DigestBuilder, Domain, Plan, TestId, TestNode};
 use fewer_objects::libtest::{HARNESS_KIND, encode_harness, is_harness};
 use fewer_objects::scan::map_file;
 use fewer_objects::{Analysis, Given, HarnessTest, NamedDigest, Target};
 use fewer_runners::TestProgram;
-use fewer_runners::cargo::{Cargo, ListedTest, Package, TestTarget, list, nextest};
+use fewer_runners::cargo::nextest::{self, Nextest};
+use fewer_runners::cargo::{LibtestProgram, ListedTest, Package, Question, TestTarget, list};
 use rayon::prelude::*;
 
 use super::built::{CargoBuild, Harness};
@@ -17,12 +20,18 @@ use crate::circumstances::portable;
 use crate::data_files;
 use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::{LISTING_TIMEOUT, Starter, WHOLE_PROGRAM, given};
+use crate::indivisible::indivisible;
 use crate::part::{Image, Means, ObjectMeans, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
+use crate::settings::ProcessesSetting;
 
 const STARTED: Domain = Domain::new("cargo.started");
 const LISTING: Domain = Domain::new("cargo.listing");
+
+/// What is said of a program that was seen to need it.
+const TOGETHER: &str = "its tests run in one process, as under `cargo test`, because some failed in processes of their own and \
+                        not there. [cargo] processes = \"program\" in fewer.toml has it so for all programs, \"test\" for none";
 
 /// Why a test is looked at as its whole program.
 const NO_OBJECTS: &str = "rustc did not keep its objects, so any change of the program selects all its tests. Build \
@@ -39,9 +48,12 @@ impl CargoBuild {
         let programs = self.programs();
         let listings = {
             let _phase = session.timings.phase("list tests");
-            let cancel = &session.cancel;
-            let list = |program: &TestProgram| list(program, LISTING_TIMEOUT, cancel);
-            programs.par_iter().map(list).collect::<Vec<_>>()
+            let (arguments, cancel) = (&self.cargo.arguments, &session.cancel);
+            let ask = |(test, program): (&TestTarget, &TestProgram)| {
+                let is_libtest = has_harness(test);
+                list(program, &Question { arguments, is_libtest, timeout: LISTING_TIMEOUT, cancel })
+            };
+            self.artifacts.tests.par_iter().zip(&programs).map(ask).collect::<Vec<_>>()
         };
         session.go_on()?;
         let mut manifest = Manifest::of_objects(&self.tree, analysis.surroundings(), &[]);
@@ -49,13 +61,15 @@ impl CargoBuild {
         collected.notes.extend(analysis.notes().iter().cloned());
         let whole = |target: &Target| analysis.program_test(target, WHOLE_PROGRAM, false);
         let started = Started { built: &self, root: &session.project.root };
-        for ((test, program), listing) in self.artifacts.tests.iter().zip(programs).zip(listings) {
+        let processes = Processes::of(session, &self)?;
+        for ((test, mut program), listing) in self.artifacts.tests.iter().zip(programs).zip(listings) {
             let Some(target) = analysis.targets().iter().find(|target| target.name == test.name) else {
                 collected.notes.push(format!("{}: the program is gone: build again", test.name));
                 continue;
             };
             match listing {
                 Ok(listed) if listed.is_empty() && !has_harness(test) => {
+                    program.arguments = self.cargo.arguments.plain();
                     let cause = "it has a main function of its own and lists no tests";
                     collected.add_unlistable(whole(target), started.of(test, None), program, cause);
                 }
@@ -63,22 +77,28 @@ impl CargoBuild {
                     let tests = self.harness_tests(test, &listed, &started, &mut collected);
                     let encoded = encode_harness(&tests);
                     manifest.keep(HARNESS_KIND, &test.name, Digest::of(LISTING, &encoded), encoded);
-                    collected.add_listed(&analysis, target, &tests, &program);
+                    if processes.was_seen(&test.name) {
+                        collected.notes.push(format!("{}: {TOGETHER}", test.name));
+                    }
+                    let program = processes.libtest(program, &tests, &self);
+                    collected.add_listed(&analysis, target, &tests, program);
                 }
                 Err(cause) => {
+                    program.arguments = self.cargo.arguments.plain();
                     collected.add_unlistable(whole(target), started.of(test, None), program, &cause)
                 }
             }
         }
-        for package in &self.packages {
-            if let Some((test, starter)) = documentation::test_of(&self.cargo, package)
+        for package in &self.packages.packages {
+            if let Some((test, starter)) = documentation::test_of(&self.cargo, &self.packages, package)
                 && !session.project.settings.exclude.is_match(&test.id.target)
             {
                 collected.add(test, starter);
             }
         }
         let outdated = if has_built { None } else { outdated(session, &dependencies) };
-        let nextest = super::nextest_of(&session.project, &self.cargo)?;
+        let nextest = super::uses_nextest(&session.project)?
+            .then(|| Nextest { cargo: self.cargo.clone(), configuration: self.configuration.clone() });
         Ok(self.finish(session, analysis, dependencies, collected, manifest, (outdated, nextest)))
     }
 
@@ -89,7 +109,7 @@ impl CargoBuild {
         dependencies: Dependencies,
         collected: Collected,
         manifest: Manifest,
-        (outdated, nextest): (Option<Outdated>, Option<Cargo>),
+        (outdated, nextest): (Option<Outdated>, Option<Nextest>),
     ) -> Part {
         let _phase = session.timings.phase("plan");
         let Collected { tests, starters, circumstances, mut notes } = collected;
@@ -159,12 +179,12 @@ impl CargoBuild {
             };
             Some(data_files::below(output, &format!("{}/OUT_DIR", package.name), is_compiled))
         };
-        self.packages.iter().filter_map(of_package).flatten().collect()
+        self.packages.packages.iter().filter_map(of_package).flatten().collect()
     }
 
     fn programs(&self) -> Vec<TestProgram> {
         let program = |test: &TestTarget| match self.package_of(test) {
-            Some(package) => self.artifacts.program(test, package, &self.libraries),
+            Some(package) => self.artifacts.program(test, package, &self.libraries, &self.configuration),
             None => TestProgram::new(&test.name, &test.executable, &self.cargo.directory),
         };
         self.artifacts.tests.iter().map(program).collect()
@@ -236,20 +256,63 @@ impl Collected {
         analysis: &Analysis<'_>,
         target: &Target,
         tests: &[HarnessTest],
-        program: &TestProgram,
+        program: LibtestProgram,
     ) {
+        let program = Arc::new(program);
         for test in analysis.libtest_tests(target, tests) {
-            let mut started = program.clone();
-            started.arguments = vec![test.id.name.clone(), "--exact".to_string(), "--nocapture".to_string()];
-            self.add(test, Starter::Libtest(started));
+            self.add(test, Starter::Libtest(program.clone()));
         }
     }
 
-    /// A program with a harness of its own is one test.
+    /// A program with a harness of its own is one test, which is judged as cargo judges it.
     fn add_unlistable(&mut self, test: TestNode, started: Digest, program: TestProgram, cause: &str) {
         self.notes.push(format!("{} counts as one test: {cause}", test.id.target));
         self.circumstances.insert(test.id.clone(), started);
         self.add(test, Starter::Whole(program));
+    }
+}
+
+/// Which tests share a process.
+struct Processes {
+    setting: ProcessesSetting,
+    /// The programs that were seen to need it.
+    indivisible: BTreeSet<String>,
+    is_confirmed: bool,
+}
+
+impl Processes {
+    fn of(session: &Session<'_>, built: &CargoBuild) -> anyhow::Result<Processes> {
+        let project = &session.project;
+        let is_confirmed = super::confirms(project, &built.cargo)?;
+        let indivisible = if is_confirmed { indivisible(project) } else { BTreeSet::new() };
+        let setting = project.settings.cargo.processes.unwrap_or_default();
+        Ok(Processes { setting, indivisible, is_confirmed })
+    }
+
+    fn was_seen(&self, target: &str) -> bool {
+        self.setting == ProcessesSetting::Auto && self.indivisible.contains(target)
+    }
+
+    fn libtest(&self, mut program: TestProgram, tests: &[HarnessTest], built: &CargoBuild) -> LibtestProgram {
+        let arguments = &built.cargo.arguments;
+        let is_together = match self.setting {
+            ProcessesSetting::Auto => self.indivisible.contains(&program.target),
+            ProcessesSetting::Test => false,
+            ProcessesSetting::Program => true,
+        };
+        // Cargo runs one program at a time, and of that as many tests as it is told to.
+        program.claims.everything = is_together;
+        if arguments.test_threads() == Some(1) {
+            program.claims.resources.insert(program.target.clone());
+        }
+        program.arguments = arguments.of_each_test();
+        LibtestProgram {
+            program,
+            plain_arguments: arguments.plain(),
+            tests: tests.iter().filter(|test| !test.is_ignored).map(|test| test.name.clone()).collect(),
+            is_together,
+            is_confirmed: self.is_confirmed,
+        }
     }
 }
 
@@ -267,7 +330,22 @@ impl Started<'_> {
         for (name, value) in package.into_iter().flat_map(|package| self.built.artifacts.variables(package)) {
             digest.text(&name).text(&portable(self.root, &value));
         }
+        for (name, value) in &self.built.configuration.environment {
+            digest.text(name).text(&portable(self.root, value));
+        }
+        for word in &self.built.configuration.runner {
+            digest.text(&portable(self.root, word)).bytes(&self.script(package, word));
+        }
+        for word in self.built.cargo.arguments.plain() {
+            digest.text(&word);
+        }
         digest.digest(attributes.unwrap_or_default()).finish()
+    }
+
+    /// The content of a file of the project that the runner of tests is, or is given.
+    fn script(&self, package: Option<&Package>, word: &str) -> Vec<u8> {
+        let path = package.map_or(self.root, Package::directory).join(word);
+        if path.starts_with(self.root) { fs::read(path).unwrap_or_default() } else { Vec::new() }
     }
 }
 

@@ -223,6 +223,9 @@ const CARGO: &str = r#"[cargo]
 # arguments = ["--workspace", "--all-features"]
 # What runs the tests: "nextest", "cargo" (each test in a process of its own), or "auto": nextest where it is installed.
 # runner = "auto"
+# What has a process of its own: each "test", each "program" (as under `cargo test`), or "auto": each test, but each program
+# whose tests fail apart and pass together.
+# processes = "auto"
 
 "#;
 

@@ -126,7 +126,7 @@ fn gtest_filters(current: &Current) -> String {
             Some(Starter::GoogleTest { order, .. }) => {
                 filters.entry(&test.id.target).or_default().push((*order, pattern(&test.id.name)));
             }
-            Some(Starter::Whole(_)) => {
+            Some(Starter::Unlisted(_) | Starter::Whole(_)) => {
                 filters.entry(&test.id.target).or_default().push((0, "*".to_string()));
             }
             Some(Starter::Ctest(_) | Starter::Libtest(_)) | None => {}
