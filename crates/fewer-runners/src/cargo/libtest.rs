@@ -50,10 +50,17 @@ pub(crate) fn run(job: &LibtestJob, options: &RunOptions, emit: &mut dyn FnMut(E
     match job.tests.as_slice() {
         [test] => {
             emit(Event::TestStarted { test: job.program.id(test) });
-            job.program.run_alone(test, options).into_iter().for_each(|told| told.tell(emit));
+            job.program.run_alone(test, options).into_iter().for_each(|alone| alone.finding.tell(emit));
         }
         _ => run_together(job, options, emit),
     }
+}
+
+/// What came of a test in a process of its own.
+struct Alone {
+    finding: Finding,
+    /// The process ended before the harness had a result, or could not be started.
+    ends_process: bool,
 }
 
 /// What came of one test, or of a process that could not be judged.
@@ -86,18 +93,22 @@ impl LibtestProgram {
     }
 
     /// `None` when the run was cancelled: nothing is known then.
-    fn run_alone(&self, test: &str, options: &RunOptions) -> Option<Finding> {
+    fn run_alone(&self, test: &str, options: &RunOptions) -> Option<Alone> {
         let mut arguments = vec![test.to_string(), "--exact".to_string(), "--nocapture".to_string()];
         arguments.extend(self.program.arguments.iter().cloned());
         let limit = Limit::Whole(options.test_timeout);
         match Process::run(&self.program, &arguments, limit, options) {
-            Ok(process) => self.judge_alone(test, &process, options.test_timeout).map(Finding::Result),
+            Ok(process) => {
+                let result = self.judge_alone(test, &process, options.test_timeout)?;
+                let ends_process = !process.told.has_passed(test) && !process.told.has_failed(test);
+                Some(Alone { finding: Finding::Result(result), ends_process })
+            }
             Err(error) => {
                 let why = format!("{} could not be started: {error}", self.program.executable.display());
                 let result =
                     self.result(test, Verdict::Inconclusive, Some(why.clone()), (0.0, String::new()));
                 let failure = self.failure(&[test.to_string()], why, String::new());
-                Some(Finding::Failure(result, failure))
+                Some(Alone { finding: Finding::Failure(result, failure), ends_process: true })
             }
         }
     }
@@ -188,17 +199,18 @@ fn run_together(job: &LibtestJob, options: &RunOptions, emit: &mut dyn FnMut(Eve
             return;
         }
         let Some(findings) = blamed(program, &process, &rest, share_s, options) else { return };
-        if !findings.iter().any(|finding| finding.result().outcome.verdict.is_failure()) {
+        if findings.is_empty() {
             let why = format!("the process {}, and none of its tests does so alone", process.ending());
             return give_up(program, &tests, why, process.output(), emit);
         }
+        let is_blamed = |test: &String| findings.iter().any(|finding| finding.result().test.name == *test);
+        tests.retain(|test| !is_blamed(test));
         findings.into_iter().for_each(|finding| finding.tell(emit));
-        tests = passed;
     }
 }
 
-/// What became of the tests that did not pass: those without a result, whose process ended early, are tried alone.
-/// `None` when the run was cancelled.
+/// The tests that failed, and those that end the process: tests without a result, whose process ended early, are tried
+/// alone to find them. `None` when the run was cancelled.
 fn blamed(
     program: &LibtestProgram,
     process: &Process,
@@ -206,20 +218,19 @@ fn blamed(
     share_s: f64,
     options: &RunOptions,
 ) -> Option<Vec<Finding>> {
-    let found = tests.iter().map(|test| {
+    let mut findings = Vec::new();
+    for test in tests {
         if process.told.has_failed(test) {
             let output = section(&process.output(), test);
             let message = first_line(&output).unwrap_or_else(|| "the test failed".to_string());
-            return Some(Finding::Result(program.result(
-                test,
-                Verdict::Failed,
-                Some(message),
-                (share_s, output),
-            )));
+            let result = program.result(test, Verdict::Failed, Some(message), (share_s, output));
+            findings.push(Finding::Result(result));
+            continue;
         }
-        program.run_alone(test, options)
-    });
-    found.collect()
+        let alone = program.run_alone(test, options)?;
+        findings.extend(alone.ends_process.then_some(alone.finding));
+    }
+    Some(findings)
 }
 
 /// Nothing is known of any of the tests.

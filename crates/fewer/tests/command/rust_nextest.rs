@@ -84,7 +84,7 @@ fn project() -> Project {
 }
 
 /// Where `scripts/install-nextest` puts it.
-fn nextest_directory() -> PathBuf {
+pub fn nextest_directory() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap()).join(".cache"));
     let directory = cache.join("fewer/tools/bin");

@@ -4,6 +4,7 @@
 
 mod ctest;
 mod googletest;
+mod libtest;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
