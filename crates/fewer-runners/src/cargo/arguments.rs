@@ -55,8 +55,8 @@ const WITH_VALUE: [&str; 22] = [
     "--artifact-dir",
 ];
 /// Options of Rust's harness that are followed by a value.
-const HARNESS_WITH_VALUE: [&str; 6] =
-    ["--skip", "--test-threads", "--format", "--logfile", "--color", "--shuffle-seed"];
+const HARNESS_WITH_VALUE: [&str; 7] =
+    ["-Z", "--skip", "--test-threads", "--format", "--logfile", "--color", "--shuffle-seed"];
 /// Options of Rust's harness that say what is printed.
 const HARNESS_OUTPUT: [&str; 9] = [
     "--format",

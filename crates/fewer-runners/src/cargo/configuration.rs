@@ -40,9 +40,13 @@ impl Configuration {
         let runner = runner(cargo, &layers, &target)?;
         Ok(Configuration { environment: environment(&layers), target, runner })
     }
+
+    /// The variable that names the runner.
+    pub(super) fn runner_variable(&self) -> String {
+        runner_variable(&self.target)
+    }
 }
 
-/// The variable that names the runner.
 fn runner_variable(target: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
@@ -238,6 +242,6 @@ mod tests {
         let given = "target.x86_64-unknown-linux-gnu.runner = 'valgrind -q'";
         let (_root, given) = read(&[(".cargo/config.toml", file)], &["--config", given]);
         assert_eq!(given.runner, ["valgrind", "-q"]);
-        assert_eq!(runner_variable(&given.target), "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER");
+        assert_eq!(given.runner_variable(), "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER");
     }
 }

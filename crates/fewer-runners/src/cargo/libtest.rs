@@ -289,7 +289,8 @@ impl Process {
         command.args(arguments).arg("--logfile").arg(&log.path);
         let now = Instant::now();
         let transcript = Transcript::new(64 * 1024, 256 * 1024);
-        let mut watch = Watch { transcript, log: &log, limit, seen: Cell::new((0, now)) };
+        let (seen, is_decided) = (Cell::new((0, now)), Cell::new(false));
+        let mut watch = Watch { transcript, log: &log, limit, seen, is_decided };
         let end = supervise(command, Streams::Together, Leftovers::Kill, &options.cancel, &mut watch)?;
         let mut transcript = watch.transcript;
         if matches!(watch.limit, Limit::Whole(_)) {
@@ -321,6 +322,8 @@ struct Watch<'w> {
     limit: Limit<'w>,
     /// The length of the log, and since when.
     seen: Cell<(u64, Instant)>,
+    /// The tests that are waited for have failed.
+    is_decided: Cell<bool>,
 }
 
 impl Watcher for Watch<'_> {
@@ -329,19 +332,18 @@ impl Watcher for Watch<'_> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let (length, since) = self.seen.get();
-        let now = self.log.length();
         let (timeout, awaited) = match self.limit {
-            Limit::Whole(timeout) => return since.checked_add(timeout),
+            Limit::Whole(timeout) => return self.seen.get().1.checked_add(timeout),
             Limit::Silence(timeout) => (timeout, &[][..]),
             Limit::Failed(timeout, tests) => (timeout, tests),
         };
-        if now == length {
-            return since.checked_add(timeout);
+        let length = self.log.length();
+        if length != self.seen.get().0 {
+            self.seen.set((length, Instant::now()));
+            let told = Told::read(&self.log.text().unwrap_or_default());
+            self.is_decided.set(!awaited.is_empty() && awaited.iter().all(|test| told.has_failed(test)));
         }
-        self.seen.set((now, Instant::now()));
-        let told = Told::read(&self.log.text().unwrap_or_default());
-        let is_decided = !awaited.is_empty() && awaited.iter().all(|test| told.has_failed(test));
-        if is_decided { Some(Instant::now()) } else { Instant::now().checked_add(timeout) }
+        let since = self.seen.get().1;
+        if self.is_decided.get() { Some(since) } else { since.checked_add(timeout) }
     }
 }

@@ -120,8 +120,9 @@ pub fn run(
         let path = path.to_path_buf();
         move |source| NextestError::File { path, source }
     };
-    let directory = tempfile::Builder::new().prefix("fewer-nextest-").tempdir();
-    let directory = directory.map_err(unusable(&std::env::temp_dir()))?;
+    let temporary = without_blanks(std::env::temp_dir());
+    let directory = tempfile::Builder::new().prefix("fewer-nextest-").tempdir_in(&temporary);
+    let directory = directory.map_err(unusable(&temporary))?;
     let [defaults, configuration, report] =
         ["defaults.toml", "nextest.toml", "junit.xml"].map(|name| directory.path().join(name));
     let Nextest { cargo, configuration: how } = nextest;
@@ -130,7 +131,8 @@ pub fn run(
     fs::write(&configuration, text).map_err(unusable(&configuration))?;
     fs::write(&defaults, DEFAULTS).map_err(unusable(&defaults))?;
     let mut command = invocation(cargo, run);
-    command.arg("--config").arg(logs.runner(how));
+    let (variable, script) = logs.variable(how);
+    command.env(variable, script);
     command.arg("--config-file").arg(&configuration);
     command.arg("--tool-config-file").arg(format!("fewer:{}", defaults.display()));
     let mut watch = Watch::new(&run.tests, &mut counted);
@@ -152,6 +154,12 @@ pub fn run(
     }
     end.interrupted = end.tests() < run.tests.len();
     Ok(end)
+}
+
+/// A directory for temporary files that can be named in a variable which is cut at blanks.
+fn without_blanks(directory: PathBuf) -> PathBuf {
+    let has_blanks = directory.to_string_lossy().contains(char::is_whitespace);
+    if has_blanks { PathBuf::from("/tmp") } else { directory }
 }
 
 /// What the project's own file says.

@@ -25,9 +25,10 @@ struct LoggedTest {
     told: Told,
 }
 
-/// `LOGS` is the directory, `RUNNER` what the user's configuration puts in front of programs. The name of a log is new
-/// even if the number of a process is used again.
+/// `LOGS` is the directory, `RUNNER` what the user's configuration puts in front of programs, `RESTORE` gives the variable
+/// that names this script the user's value again. The name of a log is new even if the number of a process is used again.
 const SCRIPT: &str = r#"# Has the test harness of a program that nextest starts keep a log.
+RESTORE
 case " $* " in *" --exact "*) ;; *) exec RUNNER "$@" ;; esac
 set -C
 log=LOGS/$$
@@ -42,7 +43,12 @@ impl Logs {
         let directory = std::path::absolute(directory)?.join("logs");
         fs::create_dir(&directory)?;
         let runner: Vec<String> = configuration.runner.iter().map(|word| quoted(word)).collect();
-        let script = SCRIPT.replace("RUNNER", &runner.join(" "));
+        let variable = configuration.runner_variable();
+        let restore = match std::env::var(&variable) {
+            Ok(value) => format!("{variable}={}", quoted(&value)),
+            Err(_) => format!("unset {variable}"),
+        };
+        let script = SCRIPT.replace("RUNNER", &runner.join(" ")).replace("RESTORE", &restore);
         let script = script.replace("LOGS", &quoted(&directory.to_string_lossy()));
         let logs = Logs { directory };
         fs::write(logs.script(), script)?;
@@ -53,10 +59,9 @@ impl Logs {
         self.directory.join("run.sh")
     }
 
-    /// For `--config`, which counts more than any file and variable.
-    pub(super) fn runner(&self, configuration: &Configuration) -> String {
-        let script = serde_json::Value::from(self.script().to_string_lossy());
-        format!("target.{}.runner=[\"/bin/sh\",{script}]", configuration.target)
+    /// The variable that has nextest use the script: it counts more than any file. Its value is cut at blanks.
+    pub(super) fn variable(&self, configuration: &Configuration) -> (String, String) {
+        (configuration.runner_variable(), format!("/bin/sh {}", self.script().display()))
     }
 
     pub(super) fn read(&self) -> io::Result<LoggedTests> {

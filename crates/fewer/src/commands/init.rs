@@ -221,7 +221,7 @@ const TESTS: &str = r#"# How many test processes run at a time (default: one per
 const CARGO: &str = r#"[cargo]
 # Given to every `cargo test`.
 # arguments = ["--workspace", "--all-features"]
-# What runs the tests: "nextest", "cargo" (each test in a process of its own), or "auto": nextest where it is installed.
+# What runs the tests: "nextest", "cargo" (fewer itself, as `cargo test` would), or "auto": nextest where it is installed.
 # runner = "auto"
 # What has a process of its own: each "test", each "program" (as under `cargo test`), or "auto": each test, but each program
 # whose tests fail apart and pass together.

@@ -144,6 +144,17 @@ fn a_test_that_floods_its_output_or_removes_temporary_files_passes() {
 }
 
 #[test]
+fn what_is_printed_before_the_harness_begins_hides_no_test() {
+    library(
+        "extern \"C\" fn early() { println!(\"early: test\"); }
+         #[used] #[link_section = \".init_array\"] static EARLY: extern \"C\" fn() = early;
+         #[test] fn leaves() { std::process::exit(0); }
+         #[test] fn good() {}",
+    )
+    .stays_red(&["p::leaves", "p::*"]);
+}
+
+#[test]
 fn bytes_that_are_no_text_do_not_hide_a_failure() {
     library("#[test] fn fails() { let bytes = [0xff, 0xfe, 0]; unsafe { write(1, bytes.as_ptr(), 3); } panic!() }")
         .is_red(&["p::fails"]);
@@ -337,8 +348,8 @@ fn with_nextest_a_test_that_leaves_with_code_0_has_not_passed() {
     );
     let files = [
         ("src/lib.rs", &*library),
-        ("run it.sh", "PREPARED=yes exec \"$@\"\n"),
-        (".cargo/config.toml", "[target.'cfg(unix)']\nrunner = [\"sh\", \"run it.sh\"]\n"),
+        ("run.sh", "PREPARED=yes exec \"$@\"\n"),
+        (".cargo/config.toml", "[target.x86_64-unknown-linux-gnu]\nrunner = \"sh run.sh\"\n"),
     ];
     let path =
         format!("{}:{}", crate::rust_nextest::nextest_directory().display(), std::env::var("PATH").unwrap());
