@@ -45,6 +45,8 @@ pub enum Starter {
     Unlisted(TestProgram),
     /// A program that is one test.
     Whole(TestProgram),
+    /// Documentation tests, which are compiled when they run.
+    Documentation(TestProgram),
     /// A test of a program with Rust's harness.
     Libtest(Arc<LibtestProgram>),
     Ctest(CtestEntry),

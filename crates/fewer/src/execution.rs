@@ -31,6 +31,9 @@ use crate::session::Session;
 /// Outcomes are on the disk at the latest this long after they are known.
 const FLUSH_EVERY: Duration = Duration::from_millis(250);
 
+/// What documentation tests have more than others, because they are compiled when they run.
+const COMPILING: Duration = Duration::from_secs(15);
+
 /// What came of the selected tests.
 #[derive(Default)]
 pub struct Execution {
@@ -270,11 +273,11 @@ impl Work {
                     let jobs = libtest.entry(&program.program.target).or_insert((program, Vec::new()));
                     jobs.1.push(test.id.name.clone());
                 }
-                Some(Starter::Whole(program)) => commands.push(Job::Command(CommandTest {
-                    test: test.id.clone(),
-                    program: program.clone(),
-                    timeout: None,
-                })),
+                Some(Starter::Whole(program)) => commands.push(command(&test.id, program, None)),
+                Some(Starter::Documentation(program)) => {
+                    let timeout = options(session, wishes).test_timeout.saturating_add(COMPILING);
+                    commands.push(command(&test.id, program, Some(timeout)));
+                }
                 Some(Starter::Ctest(entry)) => {
                     entries.push(CtestTest { test: test.id.clone(), entry: entry.clone() });
                 }
@@ -321,9 +324,14 @@ impl Work {
         let rank = |test: &TestId| wishes.rank(test);
         let listed = |target: &str, name: &str| match current.starters.get(&TestId::new(target, name)) {
             Some(Starter::GoogleTest { order, .. }) => *order,
-            Some(Starter::Unlisted(_) | Starter::Whole(_) | Starter::Libtest(_) | Starter::Ctest(_)) | None => {
-                usize::MAX
-            },
+            Some(
+                Starter::Unlisted(_)
+                | Starter::Whole(_)
+                | Starter::Documentation(_)
+                | Starter::Libtest(_)
+                | Starter::Ctest(_),
+            )
+            | None => usize::MAX,
         };
         self.jobs.sort_by_cached_key(|job| match job {
             Job::Shard(shard) => {
@@ -359,6 +367,10 @@ impl Work {
 fn selected(test: &PlannedTest, expected: Option<Duration>) -> SelectedTest {
     let is_known_to_fail = matches!(test.reason, Reason::FailedLast { .. } | Reason::Flaky { .. });
     SelectedTest { is_known_to_fail, ..SelectedTest::new(&test.id.name, expected) }
+}
+
+fn command(test: &TestId, program: &TestProgram, timeout: Option<Duration>) -> Job {
+    Job::Command(CommandTest { test: test.clone(), program: program.clone(), timeout })
 }
 
 /// A process for all tests of the program that are selected, or for each of them.

@@ -183,8 +183,8 @@ impl Arguments {
         self.harness_without(&["--logfile", "--list"], true)
     }
 
-    /// For a list of the tests that `cargo test` would run.
-    pub(super) fn listing(&self) -> Vec<String> {
+    /// The same, without what only concerns the output.
+    pub fn plain_without_output(&self) -> Vec<String> {
         self.harness_without(&HARNESS_OUTPUT, true)
     }
 
@@ -325,7 +325,7 @@ mod tests {
     fn what_is_for_test_programs_is_no_part_of_the_build() {
         let arguments = parsed("--workspace --release -j4 word --no-run -- --test-threads=1 --skip slow -q");
         assert_eq!(arguments.build().join(" "), "--release -j 4 --workspace");
-        assert_eq!(arguments.listing().join(" "), "word --test-threads=1 --skip slow");
+        assert_eq!(arguments.plain_without_output().join(" "), "word --test-threads=1 --skip slow");
         assert_eq!(arguments.plain().join(" "), "word --test-threads=1 --skip slow -q");
         assert!(arguments.of_each_test().is_empty());
         assert_eq!(arguments.test_threads(), Some(1));

@@ -22,7 +22,7 @@ use crate::workers::RunOptions;
 pub struct LibtestProgram {
     /// With the arguments for processes that run tests by name.
     pub program: TestProgram,
-    /// What `cargo test` gives it.
+    /// What `cargo test` gives it, but for what concerns the output.
     pub plain_arguments: Vec<String>,
     /// What `cargo test` would run of it, in one process.
     pub tests: Vec<String>,
@@ -40,7 +40,7 @@ pub struct LibtestJob {
 }
 
 /// The longest list of names that is put into a command line; otherwise all tests run.
-const LONGEST_ARGUMENTS: usize = 512 * 1024;
+const LONGEST_ARGUMENTS: usize = 1024 * 1024;
 
 /// What there is to say of a test that is not in the log although its process ended well.
 pub(super) const NO_RESULT: &str = "the process exited with code 0, but Rust's test harness has no result of this test: \

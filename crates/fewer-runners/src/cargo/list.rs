@@ -32,7 +32,7 @@ pub struct Question<'q> {
 /// The tests that `cargo test` would run or call ignored, sorted; the cause in words where the program cannot list them
 /// or run one of them by its name.
 pub fn list(program: &TestProgram, question: &Question<'_>) -> Result<Vec<ListedTest>, String> {
-    let wanted = question.arguments.listing();
+    let wanted = question.arguments.plain_without_output();
     let all = question.names(program, &wanted)?;
     // A program that looks at no arguments did all its work, and need not do it again.
     let Some(first) = all.first() else { return Ok(Vec::new()) };

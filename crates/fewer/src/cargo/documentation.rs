@@ -10,11 +10,16 @@ use fewer_runners::cargo::{Cargo, Package, Packages};
 
 use crate::examination::{Starter, WHOLE_PROGRAM};
 
-/// The one test of a package's documentation, if it may have any.
-pub fn test_of(cargo: &Cargo, packages: &Packages, package: &Package) -> Option<(TestNode, Starter)> {
+/// The one test of a package's documentation, if it may have any, in its sources or in what its build script wrote.
+pub fn test_of(
+    cargo: &Cargo,
+    packages: &Packages,
+    package: &Package,
+    script_output: Option<&Path>,
+) -> Option<(TestNode, Starter)> {
     let source = package.documented_library()?;
     let arguments = cargo.documentation_tests(package, &packages.default_members)?;
-    if !may_hold_code(source.parent()?) {
+    if !may_hold_code(source.parent()?) && !script_output.is_some_and(may_hold_code) {
         return None;
     }
     let target = format!("{}/doc", package.name);
@@ -27,7 +32,7 @@ pub fn test_of(cargo: &Cargo, packages: &Packages, package: &Package) -> Option<
         mapping: Mapping::Unmapped { cause },
         disabled: false,
     };
-    Some((test, Starter::Whole(program)))
+    Some((test, Starter::Documentation(program)))
 }
 
 /// Whether a comment for rustdoc below a directory may hold code. What cannot be told from the text (documentation
@@ -57,7 +62,8 @@ fn is_of_code(line: &str) -> bool {
         }
         None => {
             ["#[doc", "#![doc", "/**", "/*!"].iter().any(|start| line.starts_with(start))
-                || ["doc =", "path =", "include!"].iter().any(|part| line.contains(part))
+                || ["doc =", "path ="].iter().any(|part| line.contains(part))
+                || (line.contains("include!") && !line.contains("OUT_DIR"))
         }
     }
 }
@@ -75,10 +81,18 @@ mod tests {
             "#![doc = include_str!(\"../README.md\")]",
             "/** x */",
             "#[path = \"../elsewhere.rs\"]",
+            "include!(\"../elsewhere.rs\");",
         ] {
             assert!(is_of_code(line), "{line}");
         }
-        for line in ["/// Prose.", "// ``` plain", "let x = 1;", "//! - a list", "///   more of it"] {
+        for line in [
+            "/// Prose.",
+            "// ``` plain",
+            "let x = 1;",
+            "//! - a list",
+            "///   more of it",
+            "include!(concat!(env!(\"OUT_DIR\"), \"/x.rs\"));",
+        ] {
             assert!(!is_of_code(line), "{line}");
         }
     }

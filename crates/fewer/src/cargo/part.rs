@@ -90,7 +90,9 @@ impl CargoBuild {
             }
         }
         for package in &self.packages.packages {
-            if let Some((test, starter)) = documentation::test_of(&self.cargo, &self.packages, package)
+            let output = self.artifacts.script_output(package);
+            if let Some((test, starter)) =
+                documentation::test_of(&self.cargo, &self.packages, package, output)
                 && !session.project.settings.exclude.is_match(&test.id.target)
             {
                 collected.add(test, starter);
@@ -308,7 +310,7 @@ impl Processes {
         program.arguments = arguments.of_each_test();
         LibtestProgram {
             program,
-            plain_arguments: arguments.plain(),
+            plain_arguments: arguments.plain_without_output(),
             tests: tests.iter().filter(|test| !test.is_ignored).map(|test| test.name.clone()).collect(),
             is_together,
             is_confirmed: self.is_confirmed,

@@ -129,7 +129,7 @@ fn gtest_filters(current: &Current) -> String {
             Some(Starter::Unlisted(_) | Starter::Whole(_)) => {
                 filters.entry(&test.id.target).or_default().push((0, "*".to_string()));
             }
-            Some(Starter::Ctest(_) | Starter::Libtest(_)) | None => {}
+            Some(Starter::Ctest(_) | Starter::Libtest(_) | Starter::Documentation(_)) | None => {}
         }
     }
     let mut text = String::new();
