@@ -210,13 +210,15 @@ fn run_java(
 ) -> bool {
     let tests: Vec<TestId> =
         modules.iter().flat_map(|module| &module.selected).map(|test| test.test.clone()).collect();
-    if tests.is_empty() || session.cancel.is_cancelled() {
-        return !tests.is_empty();
+    // A build may do more than run tests when it tests, and `mvn test` would do it.
+    let is_due = !tests.is_empty() || modules.iter().any(|module| !module.goals.is_empty());
+    if !is_due || session.cancel.is_cancelled() {
+        return is_due;
     }
     match java_runner::run(&java.tool, modules, options, &mut |event| watcher.happened(event)) {
         Ok(end) => {
             watcher.execution.notes.extend(end.notes);
-            watcher.discovered(session, end.unexpected);
+            watcher.discovered(session, java, end.unexpected);
             end.end.interrupted
         }
         Err(_) if session.cancel.is_cancelled() => true,
@@ -452,20 +454,21 @@ impl Watcher<'_> {
         }
     }
 
-    /// Classes that nobody knew to be tests: what they did is told, and from now on they are.
-    fn discovered(&mut self, session: &Session<'_>, results: Vec<TestResult>) {
-        if results.is_empty() {
-            return;
-        }
+    /// Classes that nobody knew to be tests: what they did is told, and from now on they are. A name that is not that of a
+    /// class cannot be run again: only its failure counts.
+    fn discovered(&mut self, session: &Session<'_>, java: &JavaMeans, results: Vec<TestResult>) {
         let ids: Vec<TestId> = results.iter().map(|result| result.test.clone()).collect();
-        let names: Vec<String> = ids.iter().take(3).map(TestId::to_string).collect();
-        self.execution.notes.push(format!(
-            "{} classes ran as tests in which fewer sees none, such as {}: from now on they count as tests",
-            ids.len(),
-            names.join(", ")
-        ));
-        if let Err(error) = remember_unseen(&session.project, &ids) {
-            self.execution.notes.push(format!("they cannot be remembered: {error}"));
+        let ids: Vec<TestId> = ids.into_iter().filter(|id| java.has_class(&id.name)).collect();
+        if !ids.is_empty() {
+            let names: Vec<String> = ids.iter().take(3).map(TestId::to_string).collect();
+            self.execution.notes.push(format!(
+                "{} classes ran as tests in which fewer sees none, such as {}: from now on they count as tests",
+                ids.len(),
+                names.join(", ")
+            ));
+            if let Err(error) = remember_unseen(&session.project, &ids) {
+                self.execution.notes.push(format!("they cannot be remembered: {error}"));
+            }
         }
         for TestResult { test, outcome, message, .. } in results {
             if outcome.verdict.is_failure() {

@@ -1,5 +1,6 @@
-// Tells fewer, while Maven builds, which modules there are, what is on their class paths, and how test runs ended.
-// It changes nothing. One line of JSON per fact goes to the file that the environment names.
+// Tells fewer, while Maven builds, which modules there are, what is on their class paths, and how test runs ended: one
+// line of JSON per fact, to the file that the environment names. Takes the classes that need not run out of Surefire's
+// runs by adding to the excludes that the POM gives it, and changes nothing else of what the POM says about them.
 package fewer;
 
 import java.io.File;
@@ -12,25 +13,44 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import javax.inject.Named;
 import javax.inject.Singleton;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.eventspy.AbstractEventSpy;
 import org.apache.maven.execution.ExecutionEvent;
+import org.apache.maven.execution.MavenSession;
+import org.apache.maven.lifecycle.LifecycleExecutor;
 import org.apache.maven.model.Plugin;
 import org.apache.maven.model.PluginExecution;
 import org.apache.maven.model.Resource;
 import org.apache.maven.plugin.MojoExecution;
 import org.apache.maven.plugin.PluginParameterExpressionEvaluator;
 import org.apache.maven.project.MavenProject;
+import org.codehaus.plexus.PlexusContainer;
+import org.codehaus.plexus.util.xml.Xpp3Dom;
 
 @Named("fewer")
 @Singleton
 public class FewerSpy extends AbstractEventSpy {
     private static final List<String> LATER = Arrays.asList("prepare-package", "package", "pre-integration-test",
             "integration-test", "post-integration-test", "verify", "install", "deploy");
+    // What Surefire leaves out by itself as long as nothing else is excluded.
+    private static final String USUAL_EXCLUDE = "**/*$*";
     private final String file = System.getenv("FEWER_EVENTS");
+    // Per line the directory of a module, a tab, and a class that need not run; without a class, none of its tests need.
+    private final String selection = System.getenv("FEWER_SELECTION");
+    private final Set<String> failed = new HashSet<>();
+    private PlexusContainer container;
+
+    @Override
+    public void init(Context context) {
+        container = (PlexusContainer) context.getData().get("plexus");
+    }
 
     @Override
     public void onEvent(Object event) {
@@ -44,11 +64,16 @@ public class FewerSpy extends AbstractEventSpy {
                     session(execution);
                     break;
                 case ProjectSucceeded:
+                    module(execution);
+                    break;
                 case ProjectFailed:
-                    module(execution.getProject());
+                    module(execution);
+                    projectFailed(execution);
                     break;
                 case MojoStarted:
-                    mojo(execution, "started");
+                    if (isTest(execution.getMojoExecution())) {
+                        tests(execution, "started", narrow(execution));
+                    }
                     break;
                 case MojoSucceeded:
                     mojo(execution, "succeeded");
@@ -91,7 +116,8 @@ public class FewerSpy extends AbstractEventSpy {
         return later;
     }
 
-    private void module(MavenProject project) {
+    private void module(ExecutionEvent event) throws Exception {
+        MavenProject project = event.getProject();
         List<String> resources = new ArrayList<>();
         for (Resource resource : project.getBuild().getResources()) {
             resources.add(resource.getDirectory());
@@ -110,19 +136,165 @@ public class FewerSpy extends AbstractEventSpy {
         append(line("module", text("directory", project.getBasedir().getPath()), text("build", project.getBuild().getDirectory()),
                 list("classes", Collections.singleton(project.getBuild().getOutputDirectory())),
                 list("test_classes", Collections.singleton(project.getBuild().getTestOutputDirectory())), list("sources", sources),
-                list("resources", resources), "\"dependencies\": [" + String.join(", ", dependencies) + "]"));
+                list("resources", resources), "\"dependencies\": [" + String.join(", ", dependencies) + "]", list("goals", goals(event))));
+    }
+
+    // What else the phase `test` does.
+    private List<String> goals(ExecutionEvent event) {
+        List<String> goals = new ArrayList<>();
+        if (selection != null) {
+            return goals;
+        }
+        try {
+            foretell(event, goals);
+        } catch (Exception | LinkageError problem) {
+            goals.add("what cannot be foretold (" + problem + ")");
+        }
+        return goals;
+    }
+
+    private void foretell(ExecutionEvent event, List<String> goals) throws Exception {
+        MavenSession session = event.getSession().clone();
+        session.setCurrentProject(event.getProject());
+        LifecycleExecutor lifecycle = container.lookup(LifecycleExecutor.class);
+        for (MojoExecution mojo : lifecycle.calculateExecutionPlan(session, false, "test").getMojoExecutions()) {
+            if ("test".equals(mojo.getLifecyclePhase()) && !isTest(mojo)) {
+                goals.add(name(mojo));
+            }
+        }
     }
 
     private void mojo(ExecutionEvent event, String end) throws Exception {
         MojoExecution mojo = event.getMojoExecution();
-        boolean isTest = mojo.getArtifactId().equals("maven-surefire-plugin") && mojo.getGoal().equals("test");
-        if (!isTest && !end.equals("failed")) {
-            return;
+        if (end.equals("failed")) {
+            failed.add(directory(event));
         }
-        String message = event.getException() == null ? "" : String.valueOf(event.getException().getMessage());
-        append(line(isTest ? "tests" : "goal", text("end", end), text("directory", event.getProject().getBasedir().getPath()),
-                text("goal", mojo.getArtifactId() + ":" + mojo.getGoal() + " (" + mojo.getExecutionId() + ")"),
-                text("reports", isTest ? reports(event) : ""), text("message", message)));
+        if (isTest(mojo)) {
+            tests(event, end, "");
+        } else if (end.equals("failed")) {
+            append(line("goal", text("end", end), text("directory", directory(event)), text("goal", name(mojo)),
+                    text("message", message(event))));
+        }
+    }
+
+    private void tests(ExecutionEvent event, String end, String whole) throws Exception {
+        append(line("tests", text("end", end), text("directory", directory(event)), text("goal", name(event.getMojoExecution())),
+                text("reports", reports(event)), text("message", message(event)), text("whole", whole)));
+    }
+
+    // A module may fail without a goal of it: where its dependencies cannot be found, say.
+    private void projectFailed(ExecutionEvent event) {
+        if (failed.add(directory(event))) {
+            append(line("goal", text("end", "failed"), text("directory", directory(event)), text("goal", "the module"),
+                    text("message", message(event))));
+        }
+    }
+
+    // Excludes what need not run. Where the POM names its tests in a way to which nothing can be added, everything runs, and what
+    // it says is returned.
+    private String narrow(ExecutionEvent event) throws Exception {
+        List<String> left = selection == null ? null : leftOut().get(event.getProject().getBasedir().getCanonicalPath());
+        MojoExecution mojo = event.getMojoExecution();
+        Xpp3Dom configuration = mojo.getConfiguration();
+        if (selection == null || configuration == null) {
+            return "";
+        }
+        // Failures are to be told, and all of them; what becomes of them is decided elsewhere.
+        set(configuration, "testFailureIgnore", "false");
+        set(configuration, "skipAfterFailureCount", "0");
+        if (left == null || left.isEmpty()) {
+            return "";
+        }
+        if (left.contains("")) {
+            set(configuration, "skipTests", "true");
+            return "";
+        }
+        PluginParameterExpressionEvaluator evaluator = new PluginParameterExpressionEvaluator(event.getSession(), mojo);
+        List<String> excludes = patterns(configuration.getChild("excludes"), evaluator);
+        for (String fixed : Arrays.asList("suiteXmlFiles", "test", "excludesFile")) {
+            boolean isFixed = !patterns(configuration.getChild(fixed), evaluator).isEmpty();
+            if (isFixed && !(fixed.equals("excludesFile") && !excludes.isEmpty())) {
+                return fixed;
+            }
+        }
+        exclude(configuration, excludes.isEmpty() ? Collections.singletonList(USUAL_EXCLUDE) : excludes, left);
+        // With everything left out, there may be nothing to run.
+        set(configuration, "failIfNoTests", "false");
+        mojo.setConfiguration(configuration);
+        return "";
+    }
+
+    private static void exclude(Xpp3Dom configuration, List<String> own, List<String> classes) {
+        List<String> patterns = new ArrayList<>(own);
+        for (String name : classes) {
+            patterns.add(name.replace('.', '/') + ".java");
+            patterns.add(name.replace('.', '/') + "$*.java");
+        }
+        Xpp3Dom excludes = new Xpp3Dom("excludes");
+        for (String pattern : patterns) {
+            Xpp3Dom exclude = new Xpp3Dom("exclude");
+            exclude.setValue(pattern);
+            excludes.addChild(exclude);
+        }
+        for (int index = configuration.getChildCount() - 1; index >= 0; index--) {
+            if (configuration.getChild(index).getName().equals("excludes")) {
+                configuration.removeChild(index);
+            }
+        }
+        configuration.addChild(excludes);
+    }
+
+    // The values of a parameter: its elements, or what a property says.
+    private static List<String> patterns(Xpp3Dom parameter, PluginParameterExpressionEvaluator evaluator) throws Exception {
+        List<String> patterns = new ArrayList<>();
+        if (parameter == null) {
+            return patterns;
+        }
+        for (Xpp3Dom child : parameter.getChildren()) {
+            if (child.getValue() != null && !child.getValue().trim().isEmpty()) {
+                patterns.add(child.getValue());
+            }
+        }
+        Object value = parameter.getValue() == null ? null : evaluator.evaluate(parameter.getValue());
+        for (String part : value == null ? new String[0] : String.valueOf(value).split(",")) {
+            if (!part.trim().isEmpty()) {
+                patterns.add(part.trim());
+            }
+        }
+        return patterns;
+    }
+
+    // Only what this version of Surefire knows.
+    private static void set(Xpp3Dom configuration, String parameter, String value) {
+        Xpp3Dom child = configuration.getChild(parameter);
+        if (child != null) {
+            child.setValue(value);
+        }
+    }
+
+    private Map<String, List<String>> leftOut() throws IOException {
+        Map<String, List<String>> left = new HashMap<>();
+        for (String line : Files.readAllLines(Paths.get(selection), StandardCharsets.UTF_8)) {
+            String[] parts = line.split("\t", 2);
+            left.computeIfAbsent(new File(parts[0]).getCanonicalPath(), key -> new ArrayList<>()).add(parts[1]);
+        }
+        return left;
+    }
+
+    private static boolean isTest(MojoExecution mojo) {
+        return mojo.getArtifactId().equals("maven-surefire-plugin") && mojo.getGoal().equals("test");
+    }
+
+    private static String name(MojoExecution mojo) {
+        return mojo.getArtifactId() + ":" + mojo.getGoal() + " (" + mojo.getExecutionId() + ")";
+    }
+
+    private static String directory(ExecutionEvent event) {
+        return event.getProject().getBasedir().getPath();
+    }
+
+    private static String message(ExecutionEvent event) {
+        return event.getException() == null ? "" : String.valueOf(event.getException().getMessage());
     }
 
     private String reports(ExecutionEvent event) throws Exception {

@@ -1,10 +1,11 @@
 //! What became of each test, judged by the reports of a round and by how the tool ended. Nothing is started here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
 
+use super::reports::ReportedCase;
 use super::run::{ModuleEnd, ModuleRound, Round};
 use super::{ClassTest, ModuleTests, Tool};
 use crate::event::{CaseResult, ProcessFailure, TestResult};
@@ -29,8 +30,18 @@ pub(super) struct Concluded {
     pub(super) unexpected: Vec<TestResult>,
     pub(super) failures: Vec<ProcessFailure>,
     pub(super) notes: Vec<String>,
-    /// Tests may be without a result because of others.
-    pub(super) was_cut_short: bool,
+    /// Tests of which only a round of their own can tell.
+    pub(super) alone: Vec<(TestId, WhyAlone)>,
+    /// Why there is no result of the rest.
+    pub(super) open: BTreeMap<TestId, String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WhyAlone {
+    /// The virtual machine died while it was running; what ran before may have done it.
+    Died,
+    /// What failed may be its own or another's.
+    Shares,
 }
 
 pub(super) fn conclude(
@@ -40,28 +51,54 @@ pub(super) fn conclude(
     options: &RunOptions,
 ) -> Concluded {
     let mut concluded = Concluded { notes: round.notes.clone(), ..Concluded::default() };
-    concluded.was_cut_short = round.stop.is_some();
     concluded.failures.extend(round.failures.clone());
+    concluded.failures.extend(unexplained_end(tool, round));
     let nothing = ModuleRound::default();
     for module in modules {
         let ended = round.modules.get(&module.target).unwrap_or(&nothing);
         let judge = Judge::new(tool, module, ended, round, options);
-        concluded.was_cut_short |= judge.has_crashed;
-        concluded.results.extend(module.selected.iter().filter_map(|test| judge.result(test)));
+        for test in &module.selected {
+            match judge.judged(test) {
+                Judged::Known(result) => concluded.results.push(result),
+                Judged::Alone(why) => concluded.alone.push((test.test.clone(), why)),
+                Judged::Open(why) => drop(concluded.open.insert(test.test.clone(), why)),
+            }
+        }
         judge.unasked(&mut concluded);
-        concluded.failures.extend(judge.failure(&concluded.results));
+        concluded.failures.extend(judge.failure(&concluded));
     }
     concluded
 }
 
-/// The result of a test of which no round told anything.
-pub(super) fn left_over(test: &ClassTest, round: &Round) -> TestResult {
-    let message = match round.stop {
-        Some(_) => "the tool was stopped before its turn".to_string(),
-        None => format!("the tool {} without a report of it", round.exit),
-    };
-    let outcome = Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: message.clone() };
-    TestResult::new(test.test.clone(), outcome, Some(message))
+/// The result of a test that no round could tell.
+pub(super) fn left_over(test: &TestId, why: &str) -> TestResult {
+    let outcome = Outcome { verdict: Verdict::Inconclusive, duration_s: 0.0, output_tail: why.to_string() };
+    TestResult::new(test.clone(), outcome, Some(why.to_string()))
+}
+
+/// The result of a test that the virtual machine died in, as long as it ran with others.
+pub(super) fn died_in_company(result: TestResult) -> TestResult {
+    let message =
+        "the virtual machine died while this class was running after others; alone it does not".to_string();
+    let outcome = Outcome { verdict: Verdict::Crashed, output_tail: message.clone(), ..result.outcome };
+    TestResult { message: Some(message), outcome, ..result }
+}
+
+/// What is to be said of a test.
+enum Judged {
+    Known(TestResult),
+    Alone(WhyAlone),
+    /// Nothing yet, for this reason.
+    Open(String),
+}
+
+/// Whose a case is.
+enum Owner<'r> {
+    /// All of these: a class may be run by another, and both have then failed.
+    Tests(Vec<&'r ClassTest>),
+    /// One of these: they inherit what was reported.
+    OneOf(Vec<&'r ClassTest>),
+    Nobody,
 }
 
 /// The facts about one module.
@@ -70,10 +107,14 @@ struct Judge<'r> {
     module: &'r ModuleTests,
     ended: &'r ModuleRound,
     round: &'r Round,
+    own: BTreeMap<&'r TestId, Vec<&'r JunitCase>>,
+    /// Cases of one of several tests.
+    shared: BTreeMap<&'r TestId, Vec<&'r JunitCase>>,
+    /// By class, of those in which nobody sees a test.
+    unknown: BTreeMap<&'r str, Vec<&'r JunitCase>>,
     has_crashed: bool,
     /// Classes that a crash is blamed on.
     culprits: BTreeSet<&'r str>,
-    has_failures: bool,
     timeout_s: f64,
 }
 
@@ -87,49 +128,170 @@ impl<'r> Judge<'r> {
     ) -> Judge<'r> {
         let said = match &ended.end {
             ModuleEnd::Failed { message } => message.as_str(),
-            // A POM may have Maven go on after a crash, and then only the output tells.
-            ModuleEnd::Succeeded if tool == Tool::Maven => round.output.as_str(),
             ModuleEnd::Succeeded | ModuleEnd::CutShort | ModuleEnd::NotBegun => "",
         };
-        let has_crashed = CRASH_WORDS.iter().any(|words| said.contains(words));
-        let named: BTreeSet<&str> = crashed_classes(said).collect();
-        let alone =
-            module.selected.iter().flat_map(|test| &test.classes).filter(|_| module.selected.len() == 1);
-        let culprits = if !has_crashed {
-            BTreeSet::new()
-        } else if !named.is_empty() {
-            named
-        } else {
-            round.running.iter().chain(alone).map(String::as_str).collect()
+        let classes = || module.selected.iter().flat_map(|test| &test.classes);
+        let running = || classes().filter(|class| round.running.contains(*class)).map(String::as_str);
+        // Gradle does not mind a machine that exits with 0 in the middle of a class.
+        let was_left = tool == Tool::Gradle && round.stop.is_none() && running().next().is_some();
+        let has_crashed = was_left || CRASH_WORDS.iter().any(|words| said.contains(words));
+        let mut culprits: BTreeSet<&str> = BTreeSet::new();
+        if has_crashed {
+            culprits.extend(crashed_classes(said));
+            if culprits.is_empty() {
+                culprits.extend(running());
+            }
+            // JUnit's launcher does not tell what runs.
+            if tool == Tool::Console || module.selected.len() == 1 {
+                culprits.extend(classes().map(String::as_str));
+            }
+        }
+        let mut judge = Judge {
+            tool,
+            module,
+            ended,
+            round,
+            own: BTreeMap::new(),
+            shared: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+            has_crashed,
+            culprits,
+            timeout_s: options.test_timeout.as_secs_f64(),
         };
-        let has_failures = ended.reports.values().flatten().any(|case| case.finding == Some(Finding::Failed));
-        let timeout_s = options.test_timeout.as_secs_f64();
-        Judge { tool, module, ended, round, has_crashed, culprits, has_failures, timeout_s }
+        ended.cases.iter().for_each(|reported| judge.assign(reported));
+        judge
     }
 
-    /// `None` while nothing is known.
-    fn result(&self, test: &ClassTest) -> Option<TestResult> {
-        let is = |class: Option<&String>| class.is_some_and(|class| test.classes.contains(class));
-        let cases: Vec<&JunitCase> =
-            test.classes.iter().filter_map(|class| self.ended.reports.get(class)).flatten().collect();
-        let was_cut_off = (self.round.stop.is_some() || self.has_crashed)
-            && test.classes.iter().any(|class| self.round.running.contains(class));
-        if !cases.is_empty() && !was_cut_off {
-            return Some(of_cases(&test.test, &cases));
+    fn assign(&mut self, reported: &'r ReportedCase) {
+        let case = &reported.case;
+        match self.owner(reported) {
+            Owner::Tests(tests) => {
+                tests.into_iter().for_each(|test| self.own.entry(&test.test).or_default().push(case));
+            }
+            Owner::OneOf(tests) => {
+                tests.into_iter().for_each(|test| self.shared.entry(&test.test).or_default().push(case));
+            }
+            Owner::Nobody => self.unknown.entry(&reported.class).or_default().push(case),
         }
-        let is_alone = self.round.stop == Some(Stop::Deadline)
-            && self.tool == Tool::Console
-            && self.module.selected.len() == 1;
-        if is(self.round.overdue.as_ref()) || is_alone {
+    }
+
+    /// A case may name the class that declares it, which an heir runs, and its file the class that was started.
+    fn owner(&self, reported: &ReportedCase) -> Owner<'r> {
+        let ReportedCase { class, file, .. } = reported;
+        let module: &'r ModuleTests = self.module;
+        let tests = || module.selected.iter().chain(&module.others);
+        let named = |name: &String| -> Vec<&'r ClassTest> {
+            tests().filter(|test| test.classes.contains(name)).collect()
+        };
+        let (by_class, by_file) = (named(class), named(file));
+        if by_file.iter().any(|test| test.bases.contains(class)) {
+            return Owner::Tests(by_file);
+        }
+        if by_class.iter().any(|test| test.bases.contains(file)) {
+            return Owner::Tests(by_class);
+        }
+        let mut heirs: Vec<&ClassTest> = tests().filter(|test| test.bases.contains(class)).collect();
+        if heirs.is_empty() {
+            let both = by_class.iter().chain(by_file.iter().filter(|test| !by_class.contains(test)));
+            let both: Vec<&ClassTest> = both.copied().collect();
+            return if both.is_empty() { Owner::Nobody } else { Owner::Tests(both) };
+        }
+        heirs.extend(by_class);
+        if heirs.iter().any(|test| self.is_selected(test)) {
+            heirs.retain(|test| self.is_selected(test));
+        }
+        if heirs.len() == 1 { Owner::Tests(heirs) } else { Owner::OneOf(heirs) }
+    }
+
+    fn is_selected(&self, test: &ClassTest) -> bool {
+        self.module.selected.iter().any(|selected| selected.test == test.test)
+    }
+
+    fn judged(&self, test: &ClassTest) -> Judged {
+        if self.is_overdue(test) {
             let message = format!("it was stopped after {} s", self.timeout_s);
-            return Some(self.ended_badly(test, Verdict::TimedOut, message));
+            return Judged::Known(self.ended_badly(test, Verdict::TimedOut, message));
         }
+        let own = self.own.get(&test.test).map_or(&[][..], Vec::as_slice);
+        let shared = self.shared.get(&test.test).map_or(&[][..], Vec::as_slice);
         if test.classes.iter().any(|class| self.culprits.contains(class.as_str())) {
+            if self.module.selected.len() > 1 {
+                return Judged::Alone(WhyAlone::Died);
+            }
             let message = "the virtual machine died while this class was running".to_string();
-            return Some(self.ended_badly(test, Verdict::Crashed, message));
+            return Judged::Known(self.ended_badly(test, Verdict::Crashed, message));
         }
-        let is_doubtful = self.has_failures || self.has_crashed || self.ended.has_unreadable;
-        (self.ended.end == ModuleEnd::Succeeded && !is_doubtful).then(|| not_run(test))
+        if has_failed(own) {
+            return Judged::Known(of_cases(&test.test, own));
+        }
+        if has_failed(shared) {
+            return Judged::Alone(WhyAlone::Shares);
+        }
+        if let Some(why) = self.doubt() {
+            return Judged::Open(why);
+        }
+        let cases = [own, shared].concat();
+        if cases.is_empty() { self.unreported(test) } else { Judged::Known(of_cases(&test.test, &cases)) }
+    }
+
+    /// Of a class without a report in a run that is beyond doubt.
+    fn unreported(&self, test: &ClassTest) -> Judged {
+        if self.ended.has_unreadable {
+            Judged::Open("there is no report of it, and a report cannot be read".to_string())
+        } else if test.classes.iter().any(|class| self.round.began.contains(class)) {
+            Judged::Open("it began to run, but there is no report of it".to_string())
+        } else if self.ended.end != ModuleEnd::Succeeded {
+            Judged::Open("there is no report of it, and other tests failed".to_string())
+        } else {
+            Judged::Known(not_run(test))
+        }
+    }
+
+    fn is_overdue(&self, test: &ClassTest) -> bool {
+        if self.round.stop != Some(Stop::Deadline) || self.ended.end != ModuleEnd::CutShort {
+            return false;
+        }
+        match &self.round.overdue {
+            Some(class) => test.classes.contains(class),
+            None => self.tool == Tool::Console && self.module.selected.len() == 1,
+        }
+    }
+
+    /// Why a report without a failure is no proof of a pass.
+    fn doubt(&self) -> Option<String> {
+        let target = &self.module.target;
+        if self.round.stop.is_some() {
+            return Some("the tool was stopped before it was done".to_string());
+        }
+        if self.has_crashed {
+            return Some("a virtual machine that ran tests of its module died".to_string());
+        }
+        if !self.round.is_end_explained(self.tool) {
+            return Some(format!("the tool {} although nothing failed", self.round.exit));
+        }
+        let failed = self.unknown.iter().find(|(_, cases)| has_failed(cases));
+        if let Some((class, _)) = failed {
+            return Some(format!(
+                "a test of {target} failed under the name of {class}, which is no known test"
+            ));
+        }
+        match &self.ended.end {
+            ModuleEnd::Succeeded => None,
+            ModuleEnd::NotBegun => Some(format!("the tool {} before it came to {target}", self.round.exit)),
+            ModuleEnd::CutShort => Some(format!("the tool {} in the middle of {target}", self.round.exit)),
+            ModuleEnd::Failed { message } if !self.has_failures() => {
+                Some(format!("the tests of {target} could not be run: {}", first_lines(message)))
+            }
+            ModuleEnd::Failed { .. } if self.ended.runs > 1 => Some(format!(
+                "{target} runs its tests {} times, and reports of a later run may hide failures of an earlier one",
+                self.ended.runs
+            )),
+            ModuleEnd::Failed { .. } => None,
+        }
+    }
+
+    fn has_failures(&self) -> bool {
+        self.own.values().chain(self.shared.values()).any(|cases| has_failed(cases))
     }
 
     fn ended_badly(&self, test: &ClassTest, verdict: Verdict, message: String) -> TestResult {
@@ -140,42 +302,32 @@ impl<'r> Judge<'r> {
 
     /// Classes that ran although nobody asked for them: failures count, and what is not known at all is told.
     fn unasked(&self, concluded: &mut Concluded) {
-        let mut ran = 0;
-        for (class, cases) in &self.ended.reports {
-            let has = |tests: &'r [ClassTest]| tests.iter().find(|test| test.classes.contains(class));
-            if has(&self.module.selected).is_some() {
-                continue;
-            }
-            let cases: Vec<&JunitCase> = cases.iter().collect();
-            match has(&self.module.others) {
-                Some(test) => {
-                    ran += 1;
-                    let result = of_cases(&test.test, &cases);
-                    concluded
-                        .results
-                        .extend(Some(result).filter(|result| result.outcome.verdict.is_failure()));
-                }
-                None => concluded.unexpected.push(of_cases(&TestId::new(&self.module.target, class), &cases)),
-            }
+        for test in &self.module.others {
+            let cases = self.own.get(&test.test).or(self.shared.get(&test.test));
+            let failed = cases.filter(|cases| has_failed(cases));
+            concluded.results.extend(failed.map(|cases| of_cases(&test.test, cases)));
         }
-        if ran > 0 {
+        for (class, cases) in &self.unknown {
+            concluded.unexpected.push(of_cases(&TestId::new(&self.module.target, *class), cases));
+        }
+        if !self.ended.whole.is_empty() {
             concluded.notes.push(format!(
-                "{}: {ran} test classes ran although they were not selected: the build names its tests in a way that \
-                 fewer cannot narrow (suiteXmlFiles, excludesFile, test)",
-                self.module.target
+                "{}: all of its tests ran, because its build says which ones by {}, and fewer changes nothing of that",
+                self.module.target, self.ended.whole
             ));
         }
     }
 
     /// A failure that no test explains.
-    fn failure(&self, results: &[TestResult]) -> Option<ProcessFailure> {
+    fn failure(&self, concluded: &Concluded) -> Option<ProcessFailure> {
         let ModuleEnd::Failed { message } = &self.ended.end else { return None };
-        let is_explained = self.has_failures
-            || results.iter().any(|result| {
-                result.test.target == self.module.target && result.outcome.verdict.is_failure()
-            });
+        let is_own = |test: &TestId| test.target == self.module.target;
+        let has_failed = |result: &TestResult| is_own(&result.test) && result.outcome.verdict.is_failure();
+        let is_explained = self.has_failures()
+            || concluded.results.iter().any(has_failed)
+            || concluded.alone.iter().any(|(test, _)| is_own(test));
         // With everything left out a build may complain that there was nothing to run.
-        let is_idle = self.module.selected.is_empty() && self.ended.reports.is_empty() && !self.has_crashed;
+        let is_idle = self.module.selected.is_empty() && self.ended.cases.is_empty() && !self.has_crashed;
         (!is_explained && !is_idle).then(|| ProcessFailure {
             target: self.module.target.clone(),
             tests: self.module.selected.iter().map(|test| test.test.clone()).collect(),
@@ -187,6 +339,20 @@ impl<'r> Judge<'r> {
             output_tail: tail(&self.round.output),
         })
     }
+}
+
+/// The tool says that something went wrong, and nothing else does.
+fn unexplained_end(tool: Tool, round: &Round) -> Option<ProcessFailure> {
+    (round.stop.is_none() && !round.is_end_explained(tool)).then(|| ProcessFailure {
+        target: "the build tool".to_string(),
+        tests: Vec::new(),
+        explanation: format!("the build tool {} although no test and no goal failed", round.exit),
+        output_tail: tail(&round.output),
+    })
+}
+
+fn has_failed(cases: &[&JunitCase]) -> bool {
+    cases.iter().any(|case| case.finding == Some(Finding::Failed))
 }
 
 /// What the cases of a class say together.

@@ -24,6 +24,9 @@ pub(crate) enum Fact {
         goal: String,
         reports: PathBuf,
         message: String,
+        /// What the build says that keeps single classes from being left out. Example: `suiteXmlFiles`.
+        #[serde(default)]
+        whole: String,
     },
     /// Something else failed.
     Goal {
@@ -49,6 +52,8 @@ pub(crate) struct ModuleFact {
     pub(crate) dependencies: Vec<DependencyFact>,
     #[serde(default)]
     pub(crate) task: String,
+    #[serde(default)]
+    pub(crate) goals: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

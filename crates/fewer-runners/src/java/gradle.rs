@@ -32,7 +32,7 @@ pub(super) fn test_command(
     let excludes = tool.provide("excludes", &excludes(modules))?;
     command.arg(property("fewer.excludes", &excludes));
     command.arg("--continue");
-    let wanted = modules.iter().filter(|module| !module.selected.is_empty());
+    let wanted = modules.iter().filter(|module| module.is_due());
     command.args(wanted.filter_map(|module| module.task.as_ref()));
     command.args(&tool.arguments);
     Ok(command)

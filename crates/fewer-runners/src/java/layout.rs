@@ -32,6 +32,8 @@ pub struct Module {
     /// The rest of the class path of its tests, in order.
     pub dependencies: Vec<Dependency>,
     pub task: Option<String>,
+    /// What the build does besides when it tests the module, which a run must not leave out.
+    pub goals: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,6 +100,7 @@ impl From<ModuleFact> for Module {
                 .map(|DependencyFact { name, version, path }| Dependency { name, version, path })
                 .collect(),
             task: Some(fact.task).filter(|task| !task.is_empty()),
+            goals: fact.goals,
         }
     }
 }
@@ -118,6 +121,7 @@ impl From<&Module> for ModuleFact {
                 .map(|Dependency { name, version, path }| DependencyFact { name, version, path })
                 .collect(),
             task: module.task.unwrap_or_default(),
+            goals: module.goals,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Maven: an event spy that tells of modules and test runs, compiled once against the Maven at hand; compiling through
-//! the lifecycle, and running tests with an excludes file. No POM is changed.
+//! the lifecycle, and running tests, with the spy taking out what need not run. No POM is changed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,17 +18,18 @@ const SPY_SOURCE: Domain = Domain::new("java.maven.spy");
 /// Where the spy is found by Maven's container.
 const INDEX: &str = "META-INF/sisu/javax.inject.Named";
 
-/// Compiles all tests without running one.
+/// Does everything that comes before the phase `test`, so that what is analysed is what the tests will see.
 pub(super) fn compilation(tool: &ToolCommand, cancel: &Cancel) -> Result<Compilation, JavaError> {
     let extension = extension(tool, cancel)?;
     let facts = tool.provide("compiled.jsonl", "")?;
-    let words = [tool.program.as_os_str(), "-q".as_ref(), "-B".as_ref(), "test-compile".as_ref()];
+    let words = [tool.program.as_os_str(), "-q".as_ref(), "-B".as_ref(), "process-test-classes".as_ref()];
     let words = words.into_iter().map(OsString::from).chain(tool.arguments.iter().map(OsString::from));
     let command = BuildCommand::Arguments(words.collect());
     Ok(Compilation { command, environment: environment(&extension, &facts), facts })
 }
 
-/// Runs the selected tests of some modules, and of those that they are built from.
+/// Runs the selected tests of some modules, and the phase `test` of those that do more in it, with those that they are
+/// built from.
 pub(super) fn test_command(
     tool: &ToolCommand,
     modules: &[ModuleTests],
@@ -36,18 +37,14 @@ pub(super) fn test_command(
     cancel: &Cancel,
 ) -> Result<Command, JavaError> {
     let extension = extension(tool, cancel)?;
-    let excludes = tool.provide("excludes", &surefire_excludes(modules))?;
+    let selection = tool.provide("selection", &selection(modules))?;
     let mut command = Command::new(&tool.program);
     command.current_dir(&tool.directory).envs(environment(&extension, facts));
     // A failed module must not keep those that depend on it from running.
     command.args(["-B", "--fail-never", "test"]);
-    command.arg(property("surefire.excludesFile", excludes.as_os_str()));
-    command.args(["-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.skipAfterFailureCount=0"]);
-    let wanted: Vec<&str> = modules
-        .iter()
-        .filter(|module| !module.selected.is_empty())
-        .map(|module| module.target.as_str())
-        .collect();
+    command.env("FEWER_SELECTION", selection);
+    let wanted: Vec<&str> =
+        modules.iter().filter(|module| module.is_due()).map(|module| module.target.as_str()).collect();
     let is_chosen_by_user = tool.arguments.iter().any(|argument| {
         ["-pl", "--projects", "-rf", "--resume-from"].iter().any(|option| argument.starts_with(option))
     });
@@ -58,8 +55,25 @@ pub(super) fn test_command(
     Ok(command)
 }
 
-/// The excludes file: the classes that need not run, and nested ones, which Surefire leaves out by itself only where
-/// nothing else is excluded. One file serves all modules, so a class that is wanted in one of them is not in it.
+/// Per line a module's directory, a tab, and a class that need not run there; none for a module of which no test need.
+fn selection(modules: &[ModuleTests]) -> String {
+    let mut lines = String::new();
+    for module in modules.iter().filter(|module| !module.others.is_empty()) {
+        let wanted: BTreeSet<&String> = module.selected.iter().flat_map(|test| &test.classes).collect();
+        let others = module.others.iter().flat_map(|test| &test.classes);
+        let mut left: BTreeSet<&str> =
+            others.filter(|class| !wanted.contains(class)).map(String::as_str).collect();
+        if wanted.is_empty() {
+            left = BTreeSet::from([""]);
+        }
+        lines.extend(left.iter().map(|class| format!("{}\t{class}\n", module.directory.display())));
+    }
+    lines
+}
+
+/// An excludes file, for those who start Maven themselves: the classes that need not run, and nested ones, which
+/// Surefire leaves out by itself only where nothing else is excluded. One file serves all modules, so a class that is
+/// wanted in one of them is not in it.
 pub fn surefire_excludes(modules: &[ModuleTests]) -> String {
     let wanted: BTreeSet<&String> =
         modules.iter().flat_map(|module| &module.selected).flat_map(|test| &test.classes).collect();
@@ -203,19 +217,22 @@ mod tests {
         let test = |target: &str, class: &str| ClassTest {
             test: TestId::new(target, class),
             classes: vec![class.to_string()],
+            bases: Vec::new(),
         };
         let module = |target: &str, selected: Vec<ClassTest>, others: Vec<ClassTest>| ModuleTests {
             target: target.into(),
-            directory: PathBuf::new(),
+            directory: PathBuf::from(format!("/p/{target}")),
             task: None,
             class_path: Vec::new(),
             selected,
             others,
+            goals: Vec::new(),
         };
         let modules = [
             module("a", vec![test("a", "p.ATest")], vec![test("a", "p.CTest")]),
             module("b", vec![], vec![test("b", "p.ATest"), test("b", "BTest")]),
         ];
         assert_eq!(surefire_excludes(&modules), "BTest.java\np/CTest.java\n**/*$*\n");
+        assert_eq!(selection(&modules), "/p/a\tp.CTest\n/p/b\t\n", "the spy tells modules apart");
     }
 }

@@ -58,6 +58,8 @@ pub struct ClassTest {
     pub test: TestId,
     /// Binary names of top-level classes.
     pub classes: Vec<String>,
+    /// Top-level classes that these inherit from: what is nested in them runs, and is reported, under their names.
+    pub bases: Vec<String>,
 }
 
 /// The tests of a module.
@@ -74,6 +76,8 @@ pub struct ModuleTests {
     pub selected: Vec<ClassTest>,
     /// Those that are not.
     pub others: Vec<ClassTest>,
+    /// What the build does besides when it tests the module. Example: `maven-antrun-plugin:run (check)`.
+    pub goals: Vec<String>,
 }
 
 /// How a run ended, beyond its events.
@@ -112,6 +116,13 @@ pub enum JavaError {
     Facts { path: PathBuf, reason: String },
     #[error("interrupted")]
     Interrupted,
+}
+
+impl ModuleTests {
+    /// Whether the tool has anything to do there.
+    fn is_due(&self) -> bool {
+        !(self.selected.is_empty() && self.goals.is_empty())
+    }
 }
 
 impl Compilation {

@@ -3,20 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
 use fewer_core::test_id::TestId;
 
-use super::conclusion::{conclude, left_over};
+use super::conclusion::{Concluded, WhyAlone, conclude, died_in_company, left_over};
 use super::fact::{Fact, GoalEnd, parse};
-use super::reports::{self, ClassReports};
+use super::reports::{self, ReportedCase};
 use super::watch::Watch;
-use super::{ClassTest, JavaEnd, JavaError, ModuleTests, Tool, ToolCommand, console, gradle, maven};
+use super::{JavaEnd, JavaError, ModuleTests, Tool, ToolCommand, console, gradle, maven};
 use crate::event::{Event, ProcessFailure};
+use crate::junit::Finding;
 use crate::process::{Exit, Leftovers, Stop, Streams, supervise};
 use crate::workers::RunOptions;
+
+/// What JUnit's launcher writes when it is done with them all, whether or not there were tests for them.
+const ENGINE_REPORTS: [&str; 2] = ["TEST-junit-jupiter.xml", "TEST-junit-vintage.xml"];
 
 /// One start of the tool.
 #[derive(Debug)]
@@ -24,7 +29,9 @@ pub(super) struct Round {
     pub(super) stop: Option<Stop>,
     pub(super) exit: Exit,
     pub(super) output: String,
-    /// Classes that had begun and not ended.
+    /// Selected classes that began, as far as the tool tells.
+    pub(super) began: BTreeSet<String>,
+    /// Those of them that did not end.
     pub(super) running: BTreeSet<String>,
     pub(super) overdue: Option<String>,
     /// By target.
@@ -37,9 +44,14 @@ pub(super) struct Round {
 #[derive(Debug, Default)]
 pub(super) struct ModuleRound {
     pub(super) end: ModuleEnd,
-    pub(super) reports: ClassReports,
+    pub(super) cases: Vec<ReportedCase>,
     /// Some reports cannot be read: that a class has none then tells nothing.
     pub(super) has_unreadable: bool,
+    /// How often it ran its tests.
+    pub(super) runs: usize,
+    /// What keeps single classes from being left out.
+    pub(super) whole: String,
+    directories: BTreeSet<PathBuf>,
 }
 
 /// How far the tests of a module came.
@@ -57,71 +69,136 @@ pub(super) enum ModuleEnd {
 /// Runs the selected tests of all modules and tells what becomes of each.
 pub fn run(
     tool: &ToolCommand,
-    mut modules: Vec<ModuleTests>,
+    modules: Vec<ModuleTests>,
     options: &RunOptions,
     events: &mut dyn FnMut(Event),
 ) -> Result<JavaEnd, JavaError> {
     let requested: usize = modules.iter().map(|module| module.selected.len()).sum();
+    let mut rounds = Rounds::new(modules);
     let mut java_end = JavaEnd::default();
-    let mut is_alone = false;
-    while modules.iter().any(|module| !module.selected.is_empty()) && !options.cancel.is_cancelled() {
+    while rounds.is_due() && !options.cancel.is_cancelled() {
         let mut emit = |event: Event| {
             java_end.end.count(&event);
             events(event);
         };
-        let batch = batch(tool, &modules, is_alone);
+        let batch = rounds.batch(tool.tool);
         let round = match tool.tool {
             Tool::Maven | Tool::Gradle => build_tool_round(tool, &batch, options, &mut emit)?,
             Tool::Console => console_round(tool, &batch, options, &mut emit)?,
         };
         let concluded = conclude(tool.tool, &batch, &round, options);
-        let is_done = |test: &ClassTest| concluded.results.iter().any(|result| result.test == test.test);
-        settle(&mut modules, is_done);
-        let made_progress = !concluded.results.is_empty();
-        concluded.results.into_iter().for_each(|result| emit(Event::TestFinished(result)));
-        concluded.failures.into_iter().for_each(|failure| emit(Event::ProcessFailed(failure)));
-        java_end.unexpected.extend(concluded.unexpected);
-        java_end.notes.extend(concluded.notes);
-        if round.stop == Some(Stop::Cancelled) {
+        java_end.unexpected.extend(concluded.unexpected.iter().cloned());
+        java_end.notes.extend(
+            concluded.notes.iter().filter(|note| !java_end.notes.contains(note)).cloned().collect::<Vec<_>>(),
+        );
+        let is_cancelled = round.stop == Some(Stop::Cancelled);
+        rounds.take(concluded, &batch, is_cancelled, &mut emit);
+        if is_cancelled {
             break;
-        }
-        // Together nothing is known of them: each for itself.
-        let can_part = tool.tool == Tool::Console && !is_alone && !made_progress;
-        is_alone |= can_part;
-        if !(made_progress && concluded.was_cut_short || can_part || is_alone && made_progress) {
-            for module in &mut modules {
-                for test in std::mem::take(&mut module.selected) {
-                    let result = left_over(&test, &round);
-                    java_end.end.count(&Event::TestFinished(result.clone()));
-                    events(Event::TestFinished(result));
-                }
-            }
         }
     }
     java_end.end.interrupted = java_end.end.tests() < requested;
     Ok(java_end)
 }
 
-/// What one round is to do: everything, one module of the console launcher, or one test of it.
-fn batch(tool: &ToolCommand, modules: &[ModuleTests], is_alone: bool) -> Vec<ModuleTests> {
-    let mut batch = modules.to_vec();
-    if tool.tool == Tool::Console {
-        let is_wanted = |module: &ModuleTests| !module.selected.is_empty();
-        let first = batch.iter().position(is_wanted).unwrap_or(0);
-        batch = batch.drain(first..=first).collect();
-        if is_alone {
-            batch.iter_mut().for_each(|module| module.selected.truncate(1));
-        }
-    }
-    batch
+/// What is still to be done, and what is known from the rounds before.
+struct Rounds {
+    modules: Vec<ModuleTests>,
+    /// Tests that get a round of their own, before the rest of their module.
+    alone: BTreeMap<TestId, WhyAlone>,
+    /// Failures of the tool that were told.
+    told: BTreeSet<(String, String)>,
 }
 
-/// What is done needs no further round.
-fn settle(modules: &mut [ModuleTests], is_done: impl Fn(&ClassTest) -> bool) {
-    for module in modules {
-        let (done, open) = std::mem::take(&mut module.selected).into_iter().partition(&is_done);
-        module.selected = open;
-        module.others.extend::<Vec<ClassTest>>(done);
+impl Rounds {
+    fn new(modules: Vec<ModuleTests>) -> Rounds {
+        Rounds { modules, alone: BTreeMap::new(), told: BTreeSet::new() }
+    }
+
+    fn is_due(&self) -> bool {
+        self.modules.iter().any(ModuleTests::is_due)
+    }
+
+    /// What one round is to do: everything, or a test for itself; of the console launcher, in one module.
+    fn batch(&self, tool: Tool) -> Vec<ModuleTests> {
+        let mut batch = self.modules.clone();
+        if tool == Tool::Console {
+            let first = batch.iter().position(ModuleTests::is_due).unwrap_or(0);
+            batch = batch.drain(first..=first).collect();
+        }
+        for module in &mut batch {
+            let first = module.selected.iter().position(|test| self.alone.contains_key(&test.test));
+            if let Some(first) = first {
+                let one = module.selected.remove(first);
+                module.others.append(&mut module.selected);
+                module.selected.push(one);
+            }
+        }
+        batch
+    }
+
+    /// Tells what is known; what is not has another round as long as rounds lead to anything.
+    fn take(
+        &mut self,
+        concluded: Concluded,
+        batch: &[ModuleTests],
+        is_cancelled: bool,
+        emit: &mut dyn FnMut(Event),
+    ) {
+        let Concluded { results, failures, alone, open, .. } = concluded;
+        let has_led_to_something = !results.is_empty() || !alone.is_empty();
+        let mut doubtful: BTreeMap<TestId, String> = BTreeMap::new();
+        for result in results {
+            let result = match self.alone.get(&result.test) {
+                Some(WhyAlone::Died) if !result.outcome.verdict.is_failure() => {
+                    doubtful.extend(self.company(&result.test));
+                    died_in_company(result)
+                }
+                Some(WhyAlone::Died | WhyAlone::Shares) | None => result,
+            };
+            self.settle(&result.test);
+            emit(Event::TestFinished(result));
+        }
+        for failure in failures {
+            if self.told.insert((failure.target.clone(), failure.explanation.clone())) {
+                emit(Event::ProcessFailed(failure));
+            }
+        }
+        self.alone.extend(alone);
+        if !has_led_to_something && !is_cancelled {
+            doubtful.extend(open);
+        }
+        for (test, why) in doubtful {
+            if self.settle(&test) {
+                emit(Event::TestFinished(left_over(&test, &why)));
+            }
+        }
+        // Once is enough.
+        let is_done = |module: &ModuleTests| batch.iter().any(|done| done.target == module.target);
+        self.modules.iter_mut().filter(|module| is_done(module)).for_each(|module| module.goals.clear());
+    }
+
+    /// A test needs no further round; false if it was not to be run.
+    fn settle(&mut self, test: &TestId) -> bool {
+        for module in &mut self.modules {
+            if let Some(index) = module.selected.iter().position(|selected| selected.test == *test) {
+                let done = module.selected.remove(index);
+                module.others.push(done);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The tests that ran together with one that the virtual machine died in, and that alone is innocent.
+    fn company(&self, test: &TestId) -> BTreeMap<TestId, String> {
+        let why = format!(
+            "the virtual machine died while {test} was running, which does not kill it alone: any class that ran \
+             before may have done it"
+        );
+        let module = self.modules.iter().filter(|module| module.target == test.target);
+        let others = module.flat_map(|module| &module.selected).filter(|other| other.test != *test);
+        others.map(|other| (other.test.clone(), why.clone())).collect()
     }
 }
 
@@ -138,16 +215,20 @@ fn build_tool_round(
         Tool::Gradle => gradle::test_command(tool, modules, &facts)?,
     };
     let mut round = watched(tool, command, modules, options, events)?;
+    let probe = tool.provide("ended", "")?;
+    let until = written(&probe)?;
     let text = fs::read_to_string(&facts).unwrap_or_default();
     // What is left of a killed process is in nobody's way.
     let _ = fs::remove_file(&facts);
+    let _ = fs::remove_file(&probe);
     let told =
         parse(&text).map_err(|error| JavaError::Facts { path: facts.clone(), reason: error.to_string() })?;
     let targets: BTreeMap<PathBuf, &str> =
         modules.iter().map(|module| (real(&module.directory), module.target.as_str())).collect();
     for fact in told {
-        round.take(fact, &targets, since);
+        round.take(fact, &targets);
     }
+    round.read_reports(&(since..=until));
     Ok(round)
 }
 
@@ -164,15 +245,23 @@ fn console_round(
     let [module] = modules else { unreachable!("the console launcher runs a module at a time") };
     let command = console::test_command(tool, module, reports_directory.path());
     let mut round = watched(tool, command, modules, options, events)?;
-    let (reports, unreadable) = reports::read(reports_directory.path(), SystemTime::UNIX_EPOCH);
+    let (cases, unreadable) =
+        reports::read(reports_directory.path(), &(SystemTime::UNIX_EPOCH..=SystemTime::now()));
+    let has_failures = cases.iter().any(|reported| reported.case.finding == Some(Finding::Failed));
+    let is_whole = ENGINE_REPORTS.iter().all(|name| reports_directory.path().join(name).is_file());
     let end = match (round.stop, round.exit) {
-        (None, Exit::Code(0 | 1)) => ModuleEnd::Succeeded,
-        (None, exit) => ModuleEnd::Failed { message: format!("the virtual machine {exit}") },
         (Some(_), _) => ModuleEnd::CutShort,
+        (None, exit) if !is_whole => {
+            ModuleEnd::Failed { message: format!("the virtual machine {exit} before the tests were done") }
+        }
+        (None, Exit::Code(0)) => ModuleEnd::Succeeded,
+        (None, Exit::Code(1)) if has_failures => ModuleEnd::Succeeded,
+        (None, exit) => ModuleEnd::Failed { message: format!("the virtual machine {exit}") },
     };
     let has_unreadable = !unreadable.is_empty();
     round.notes.extend(unreadable);
-    round.modules.insert(module.target.clone(), ModuleRound { end, reports, has_unreadable });
+    let module_round = ModuleRound { end, cases, has_unreadable, runs: 1, ..ModuleRound::default() };
+    round.modules.insert(module.target.clone(), module_round);
     Ok(round)
 }
 
@@ -198,7 +287,8 @@ fn watched(
         stop: ended.stop,
         exit: ended.exit,
         output: watch.transcript.text(),
-        running: watch.running.keys().cloned().collect(),
+        running: watch.running(),
+        began: std::mem::take(&mut watch.began),
         overdue,
         modules: BTreeMap::new(),
         failures: Vec::new(),
@@ -207,7 +297,21 @@ fn watched(
 }
 
 impl Round {
-    fn take(&mut self, fact: Fact, targets: &BTreeMap<PathBuf, &str>, since: SystemTime) {
+    /// Whether something is known to have failed where the tool ended with more than 0.
+    pub(super) fn is_end_explained(&self, tool: Tool) -> bool {
+        let has_failed = |module: &ModuleRound| matches!(module.end, ModuleEnd::Failed { .. });
+        match tool {
+            Tool::Maven | Tool::Gradle => {
+                self.exit == Exit::Code(0)
+                    || !self.failures.is_empty()
+                    || self.modules.values().any(has_failed)
+            }
+            // Its end is that of its module.
+            Tool::Console => true,
+        }
+    }
+
+    fn take(&mut self, fact: Fact, targets: &BTreeMap<PathBuf, &str>) {
         match fact {
             Fact::Session { .. } | Fact::Module(_) => {}
             Fact::Problem { what } => {
@@ -219,7 +323,7 @@ impl Round {
                 explanation: format!("{goal} failed: {}", message.trim_end()),
                 output_tail: self.output.clone(),
             }),
-            Fact::Tests { end, directory, reports, message, .. } => {
+            Fact::Tests { end, directory, reports, message, whole, .. } => {
                 let Some(target) = targets.get(&real(&directory)) else { return };
                 let module = self.modules.entry(target.to_string()).or_default();
                 // A module may run its tests several times: the worst end counts.
@@ -230,8 +334,20 @@ impl Round {
                     (GoalEnd::Succeeded, _) => ModuleEnd::Succeeded,
                     (GoalEnd::Failed, _) => ModuleEnd::Failed { message },
                 };
-                let (found, unreadable) = reports::read(&reports, since);
-                module.reports.extend(found);
+                module.runs += usize::from(end == GoalEnd::Started);
+                module.directories.insert(reports);
+                if !whole.is_empty() {
+                    module.whole = whole;
+                }
+            }
+        }
+    }
+
+    fn read_reports(&mut self, during: &RangeInclusive<SystemTime>) {
+        for module in self.modules.values_mut() {
+            for directory in &module.directories {
+                let (cases, unreadable) = reports::read(directory, during);
+                module.cases.extend(cases);
                 module.has_unreadable |= !unreadable.is_empty();
                 self.notes.extend(unreadable);
             }

@@ -1,7 +1,7 @@
 //! What a tool prints while tests run: which class is running, for progress and for time limits. Results are not
 //! taken from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use fewer_core::outcome::Verdict;
@@ -20,7 +20,10 @@ pub(crate) struct Watch<'a> {
     /// By class, whatever its module.
     tests: BTreeMap<&'a str, &'a TestId>,
     pub(crate) transcript: Transcript,
-    pub(crate) running: BTreeMap<String, Instant>,
+    /// By the names that the tool prints, nested classes' too.
+    running: BTreeMap<String, Instant>,
+    /// Top-level classes that began.
+    pub(crate) began: BTreeSet<String>,
     timeout: Duration,
     /// When everything must be over, for tools that do not tell what runs.
     whole: Option<Instant>,
@@ -43,8 +46,8 @@ impl<'a> Watch<'a> {
         events: &'a mut dyn FnMut(Event),
     ) -> Watch<'a> {
         let transcript = Transcript::new(8 * 1024, 64 * 1024);
-        let (running, lines) = (BTreeMap::new(), Lines::new(LONGEST_LINE));
-        Watch { tests, transcript, running, timeout, whole: None, events, lines, stopping: false }
+        let (running, began, lines) = (BTreeMap::new(), BTreeSet::new(), Lines::new(LONGEST_LINE));
+        Watch { tests, transcript, running, began, timeout, whole: None, events, lines, stopping: false }
     }
 
     /// From now on so many tests may take as long as each may.
@@ -52,27 +55,40 @@ impl<'a> Watch<'a> {
         self.whole = self.timeout.checked_mul(tests).and_then(|time| Instant::now().checked_add(time));
     }
 
-    /// The class that has been running for too long.
+    /// The top-level classes that began and did not end.
+    pub(crate) fn running(&self) -> BTreeSet<String> {
+        self.running.keys().map(|class| top_level(class).to_string()).collect()
+    }
+
+    /// The top-level class that has been running for too long.
     pub(crate) fn overdue(&self) -> Option<&str> {
         let longest = self.running.iter().min_by_key(|(_, since)| **since)?;
-        (longest.1.elapsed() >= self.timeout).then_some(longest.0)
+        (longest.1.elapsed() >= self.timeout).then_some(top_level(longest.0))
+    }
+
+    fn is_running(&self, class: &str) -> bool {
+        self.running.keys().any(|running| top_level(running) == class)
     }
 
     fn line_ended(&mut self, line: &str) {
         match said(line) {
             Some(Said::Started(class)) => {
-                let class = top_level(class);
-                if let Some(test) = self.tests.get(class)
-                    && !self.running.contains_key(class)
-                {
-                    self.running.insert(class.to_string(), Instant::now());
-                    (self.events)(Event::TestStarted { test: (*test).clone() });
+                let outermost = top_level(class);
+                if let Some(test) = self.tests.get(outermost) {
+                    let is_first = !self.is_running(outermost);
+                    self.running.entry(class.to_string()).or_insert_with(Instant::now);
+                    self.began.insert(outermost.to_string());
+                    if is_first {
+                        (self.events)(Event::TestStarted { test: (*test).clone() });
+                    }
                 }
             }
             Some(Said::Ended(class, verdict)) => {
-                // A nested class ends before its outer class does.
+                // A nested class ends before its outer class does, and by its own name.
+                let outermost = top_level(class);
                 if self.running.remove(class).is_some()
-                    && let Some(test) = self.tests.get(class)
+                    && !self.is_running(outermost)
+                    && let Some(test) = self.tests.get(outermost)
                 {
                     (self.events)(Event::TestEnded { test: (*test).clone(), verdict });
                 }
@@ -129,6 +145,22 @@ fn said(line: &str) -> Option<Said<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_nested_class_ends_by_the_name_that_it_began_with() {
+        let (base, heir) = (TestId::new("m", "p.Base"), TestId::new("m", "p.HeirTest"));
+        let mut told = Vec::new();
+        let mut events = |event| told.push(event);
+        let tests = BTreeMap::from([("p.Base", &base), ("p.HeirTest", &heir)]);
+        let mut watch = Watch::new(tests, Duration::from_secs(60), &mut events);
+        watch.output(b"[INFO] Running p.HeirTest\n[INFO] Running p.Base$Inner\n");
+        assert_eq!(watch.running().len(), 2);
+        watch.output(b"[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0 -- in p.Base$Inner\n");
+        watch.output(b"[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0 -- in p.HeirTest\n");
+        assert!(watch.running().is_empty() && watch.deadline().is_none());
+        assert_eq!(watch.began.len(), 2);
+        assert_eq!(told.len(), 4);
+    }
 
     #[test]
     fn lines_tell_which_class_runs_and_ended() {

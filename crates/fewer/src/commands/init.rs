@@ -71,7 +71,7 @@ impl BuildSystem {
             BuildSystem::CMake => format!("cmake --build {directory}"),
             BuildSystem::AutoMake if directory != "." => format!("make -C {directory}"),
             BuildSystem::AutoMake | BuildSystem::Make | BuildSystem::Unknown => "make".to_string(),
-            BuildSystem::Maven => "mvn -q test-compile".to_string(),
+            BuildSystem::Maven => "mvn -q process-test-classes".to_string(),
             BuildSystem::Gradle => "gradle -q testClasses".to_string(),
             BuildSystem::Cargo => "scripts/generate-code".to_string(),
         }

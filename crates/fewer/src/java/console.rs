@@ -36,6 +36,7 @@ pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Layout> {
         resources: Vec::new(),
         dependencies: jars.into_iter().map(dependency).collect(),
         task: None,
+        goals: Vec::new(),
     };
     Ok(Layout { java: java(tool)?, not_run: Vec::new(), modules: vec![module] })
 }

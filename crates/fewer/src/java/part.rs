@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use fewer_core::{Decision, Digest, Fingerprints, Plan, TestId};
-use fewer_java::{Dependencies, Level};
+use fewer_java::summary::top_level_of;
+use fewer_java::{Class, Dependencies, Level};
 use fewer_runners::java::{ClassTest, ModuleTests, ToolCommand, surefire_excludes};
 
 use super::compiled::{Compiled, CompiledModule, tree_digest};
@@ -24,6 +25,8 @@ pub struct JavaMeans {
     pub modules: Vec<CompiledModule>,
     /// The top-level classes of each test.
     classes: BTreeMap<TestId, Vec<String>>,
+    /// By top-level class the top-level classes that it, or what is nested in it, inherits from.
+    bases: BTreeMap<String, BTreeSet<String>>,
     /// Of everything below the directories of classes, as it was analysed.
     content: Digest,
 }
@@ -37,7 +40,8 @@ impl JavaMeans {
             let Some(module) = modules.iter_mut().find(|module| module.target == test.id.target) else {
                 continue;
             };
-            let class_test = ClassTest { test: test.id.clone(), classes: classes.clone() };
+            let bases = classes.iter().filter_map(|class| self.bases.get(class)).flatten().cloned().collect();
+            let class_test = ClassTest { test: test.id.clone(), classes: classes.clone(), bases };
             match test.decision {
                 Decision::Run => module.selected.push(class_test),
                 Decision::Reuse => module.others.push(class_test),
@@ -45,7 +49,9 @@ impl JavaMeans {
                 Decision::LeftOut => module.others.push(class_test),
             }
         }
-        modules.retain(|module| !(module.selected.is_empty() && module.others.is_empty()));
+        modules.retain(|module| {
+            !(module.selected.is_empty() && module.others.is_empty() && module.goals.is_empty())
+        });
         modules
     }
 
@@ -74,6 +80,11 @@ impl JavaMeans {
 
     pub fn has_test(&self, test: &TestId) -> bool {
         self.classes.contains_key(test)
+    }
+
+    /// Whether there is such a class, and not only such a name in a report.
+    pub fn has_class(&self, name: &str) -> bool {
+        self.bases.contains_key(name)
     }
 
     pub fn has_module(&self, target: &str) -> bool {
@@ -110,7 +121,8 @@ impl Compiled {
             notes.push("no tests found in the compiled classes. `fewer doctor` says more".to_string());
         }
         let content = content(&self.modules);
-        let means = JavaMeans { tool: self.tool, modules: self.modules, classes, content };
+        let bases = bases(&self.program.classes);
+        let means = JavaMeans { tool: self.tool, modules: self.modules, classes, bases, content };
         Ok(Part {
             snapshot: snapshot(&graph, &fingerprints, &circumstances),
             graph,
@@ -154,6 +166,26 @@ impl Compiled {
     }
 }
 
+/// By top-level class what it and what is nested in it inherit from, wherever it is declared, itself left out.
+fn bases(classes: &[Class]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for class in classes {
+        let supers = class.summary.texts_of(&class.summary.supers).map(top_level_of);
+        direct.entry(top_level_of(&class.summary.name)).or_default().extend(supers);
+    }
+    let all = |class: &str| {
+        let mut found: BTreeSet<String> = BTreeSet::new();
+        let mut open = vec![class];
+        while let Some(next) = open.pop() {
+            let supers = direct.get(next).into_iter().flatten();
+            let known = supers.filter(|base| direct.contains_key(*base) && **base != class);
+            open.extend(known.filter(|base| found.insert(base.to_string())));
+        }
+        found
+    };
+    direct.keys().map(|class| (class.to_string(), all(class))).collect()
+}
+
 fn empty(module: &CompiledModule) -> ModuleTests {
     let layout = &module.layout;
     let entries = layout.test_classes.iter().chain(&layout.classes).cloned();
@@ -166,6 +198,7 @@ fn empty(module: &CompiledModule) -> ModuleTests {
         class_path,
         selected: Vec::new(),
         others: Vec::new(),
+        goals: layout.goals.clone(),
     }
 }
 
