@@ -115,6 +115,11 @@ fn told_class(
     })
 }
 
+/// JUnit's mark on an inner class with tests.
+fn is_nested_test(class: &ClassSummary) -> bool {
+    class.texts_of(&class.annotations).any(|name| simple(name) == "Nested")
+}
+
 /// What annotations make of a class or a member, as bits.
 const TEST: u8 = 1;
 const RUNNER: u8 = 2;
@@ -157,7 +162,13 @@ impl<'c> Detector<'c> {
             let mut external = supers(class).filter(|name| detector.named(name).is_empty());
             external.any(|name| !name.starts_with("java.") && !KNOWN_SUPERS.contains(&simple(name)))
         });
-        let declares: Vec<bool> = (0..classes.len()).map(|index| detector.declares_tests(index)).collect();
+        let mut declares: Vec<bool> =
+            (0..classes.len()).map(|index| detector.declares_tests(index)).collect();
+        // An inner class with tests is inherited with the class that it is declared in.
+        for class in classes.iter().filter(|class| is_nested_test(&class.summary)) {
+            let outer = class.summary.outer.map_or("", |outer| class.summary.text(outer));
+            detector.named(outer).iter().for_each(|&outer| declares[outer as usize] = true);
+        }
         let mut index = 0;
         detector.has_tests = detector.inherited(|_, _| {
             index += 1;

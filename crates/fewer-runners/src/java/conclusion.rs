@@ -141,7 +141,6 @@ impl<'r> Judge<'r> {
             if culprits.is_empty() {
                 culprits.extend(running());
             }
-            // JUnit's launcher does not tell what runs.
             if tool == Tool::Console || module.selected.len() == 1 {
                 culprits.extend(classes().map(String::as_str));
             }
@@ -216,7 +215,9 @@ impl<'r> Judge<'r> {
         let shared = self.shared.get(&test.test).map_or(&[][..], Vec::as_slice);
         if test.classes.iter().any(|class| self.culprits.contains(class.as_str())) {
             if self.module.selected.len() > 1 {
-                return Judged::Alone(WhyAlone::Died);
+                // JUnit's launcher does not tell what ran: nobody is accused yet.
+                let is_accused = self.tool != Tool::Console;
+                return Judged::Alone(if is_accused { WhyAlone::Died } else { WhyAlone::Shares });
             }
             let message = "the virtual machine died while this class was running".to_string();
             return Judged::Known(self.ended_badly(test, Verdict::Crashed, message));

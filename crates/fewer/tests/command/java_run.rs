@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::workshop::{Ended, Project, ended, lines, wait_until};
 
 /// Short-lived virtual machines need not compile well.
-const FAST: (&str, &str) = ("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+pub const FAST: (&str, &str) = ("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
 
 fn fewer(project: &Project, arguments: &[&str]) -> Ended {
     project.fewer_with(&[FAST, ("JAVA_TOOL_OPTIONS", "")], arguments)
@@ -39,7 +39,7 @@ fn pairs(tests: &[(String, String)]) -> Vec<(&str, &str)> {
     tests.iter().map(|(id, outcome)| (id.as_str(), outcome.as_str())).collect()
 }
 
-fn class(project: &Project, path: &str, text: &str) {
+pub fn class(project: &Project, path: &str, text: &str) {
     let package = path.rsplit_once('/').and_then(|(directory, _)| directory.rsplit_once("java/")).unwrap().1;
     project.write(path, &format!("package {};\n\n{text}\n", package.replace('/', ".")));
 }
@@ -49,7 +49,7 @@ const PLUGINS: &str = "\
 <plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>";
 
 /// The inside of a POM: dependencies as `group:artifact:version`, and the version of Surefire.
-fn pom(head: &str, dependencies: &[&str], surefire: &str) -> String {
+pub fn pom(head: &str, dependencies: &[&str], surefire: &str) -> String {
     let dependency = |coordinates: &&str| {
         let parts: Vec<&str> = coordinates.split(':').collect();
         format!(
@@ -68,13 +68,13 @@ fn pom(head: &str, dependencies: &[&str], surefire: &str) -> String {
     )
 }
 
-fn head(artifact: &str) -> String {
+pub fn head(artifact: &str) -> String {
     format!("<groupId>demo</groupId><artifactId>{artifact}</artifactId><version>1</version>")
 }
 
-const JUPITER: &str = "org.junit.jupiter:junit-jupiter:5.10.2";
-const JUNIT4: &str = "junit:junit:4.13.2";
-const TESTNG: &str = "org.testng:testng:7.5.1";
+pub const JUPITER: &str = "org.junit.jupiter:junit-jupiter:5.10.2";
+pub const JUNIT4: &str = "junit:junit:4.13.2";
+pub const TESTNG: &str = "org.testng:testng:7.5.1";
 
 fn jupiter_test(project: &Project, name: &str, body: &str) {
     let text = format!(
@@ -532,7 +532,7 @@ fn left_over_classes_count(project: &Project) {
 }
 
 /// The console launcher in Maven's local repository.
-fn launcher() -> std::path::PathBuf {
+pub fn launcher() -> std::path::PathBuf {
     fetched("org.junit.platform:junit-platform-console-standalone:1.10.2")
 }
 
