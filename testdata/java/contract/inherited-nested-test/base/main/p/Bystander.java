@@ -1,0 +1,7 @@
+package p;
+
+class Bystander {
+    int answer() {
+        return 42;
+    }
+}

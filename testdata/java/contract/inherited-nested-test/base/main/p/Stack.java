@@ -1,0 +1,7 @@
+package p;
+
+class Stack {
+    int size() {
+        return 0;
+    }
+}

@@ -1,0 +1,8 @@
+package p;
+
+class StackTest extends StackBase {
+    @Override
+    Stack make() {
+        return new Stack();
+    }
+}
