@@ -11,6 +11,21 @@ use crate::settings::FILE_NAME;
 /// How deep below a directory objects are looked for.
 const DEPTH: usize = 8;
 
+/// Files that tell how something is built.
+pub const CARGO_FILES: &[&str] = &["Cargo.toml"];
+pub const JAVA_FILES: &[&str] =
+    &["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+pub const MAKEFILES: &[&str] = &["Makefile", "GNUmakefile", "makefile"];
+pub const CPP_FILES: &[&str] = &[
+    "CMakeLists.txt",
+    "meson.build",
+    "configure",
+    "configure.ac",
+    "configure.in",
+    "Makefile.am",
+    "Makefile.in",
+];
+
 /// A directory with build outputs.
 #[derive(Clone, Debug)]
 pub struct BuildDirectory {
@@ -32,24 +47,80 @@ impl BuildDirectory {
             })?;
             return Ok(BuildDirectory { path, others: Vec::new() });
         }
-        let mut found = candidates(&project.root).into_iter().filter(|path| holds_build(path, DEPTH));
+        let beside = Beside::of(&project.root);
+        let mut found = candidates(&project.root).into_iter().filter(|path| beside.admits(project, path));
         let Some(path) = found.next() else {
-            // What cargo leaves behind is found by asking cargo.
-            let is_cargo = project.root.join("Cargo.toml").is_file();
-            if (!is_cargo && has_objects(&project.root, DEPTH))
-                || project.root.join("CMakeCache.txt").exists()
-            {
+            if beside.admits_sources(project) {
                 return Ok(BuildDirectory { path: project.root.clone(), others: Vec::new() });
             }
             bail!(
-                "no build directory found in {}: neither build, cmake-build-*, _build, out or build-* nor the \
-                 directory itself holds object files. Build the project first, or name the directory: \
-                 build-directory = \"...\" in {FILE_NAME}",
+                "no build directory found in {}: neither build, cmake-build-*, _build, out or build-* holds object files or \
+                 was set up by CMake, Meson or configure, and the directory itself is no build of a Makefile or of CMake \
+                 with object files in it. Build the project first, or name the directory: build-directory = \"...\" in \
+                 {FILE_NAME}",
                 project.root.display()
             );
         };
         let others = found.map(|path| project.shown(&path)).collect();
         Ok(BuildDirectory { path, others })
+    }
+
+    /// A directory of a usual name with object files that is not taken for a build of C or C++, because the project
+    /// is cargo's and nothing else says that it is one.
+    pub fn passed_over(project: &Project) -> Option<PathBuf> {
+        let is_strange = |path: &PathBuf| !is_of_cargo(path) && has_objects(path, DEPTH);
+        candidates(&project.root).into_iter().find(is_strange)
+    }
+}
+
+/// Whether a directory is set up for builds, or one of a usual name in it is.
+pub fn is_set_up_around(directory: &Path) -> bool {
+    is_set_up(directory) || candidates(directory).iter().any(|path| is_set_up(path))
+}
+
+/// Whether the project's directory says how C or C++ is built there.
+pub fn describes_cpp(root: &Path) -> bool {
+    CPP_FILES.iter().chain(MAKEFILES).any(|name| root.join(name).is_file())
+}
+
+/// What else is built in the project's directory, and leaves things in directories of the same usual names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    /// Its tests are looked at beside those of C and C++.
+    Java,
+    /// Its tests are looked at instead of those of C and C++.
+    Cargo,
+}
+
+impl Beside {
+    fn of(root: &Path) -> Beside {
+        let has = |names: &[&str]| names.iter().any(|name| root.join(name).is_file());
+        if has(CARGO_FILES) {
+            Beside::Cargo
+        } else if has(JAVA_FILES) {
+            Beside::Java
+        } else {
+            Beside::Nothing
+        }
+    }
+
+    /// Whether a directory of a usual name is one of C or C++.
+    fn admits(self, project: &Project, path: &Path) -> bool {
+        match self {
+            Beside::Nothing => is_set_up(path) || has_objects(path, DEPTH),
+            Beside::Java => describes_cpp(&project.root) && (is_set_up(path) || has_objects(path, DEPTH)),
+            Beside::Cargo => describes_cpp(&project.root) && is_set_up(path),
+        }
+    }
+
+    /// Whether the project is built where its sources are.
+    fn admits_sources(self, project: &Project) -> bool {
+        let root = &project.root;
+        let is_told =
+            project.settings.build.is_some() || MAKEFILES.iter().any(|name| root.join(name).is_file());
+        let is_own = project.work_tree.is_some() || root.join(FILE_NAME).is_file();
+        is_set_up(root) || (self == Beside::Nothing && is_told && is_own && has_objects(root, DEPTH))
     }
 }
 
@@ -76,9 +147,15 @@ fn candidates(root: &Path) -> Vec<PathBuf> {
     ranked.into_iter().map(|(_, path)| path).collect()
 }
 
-fn holds_build(directory: &Path, depth: usize) -> bool {
-    ["CMakeCache.txt", "build.ninja"].iter().any(|name| directory.join(name).exists())
-        || has_objects(directory, depth)
+/// Whether CMake, Meson or a configure script has made the directory ready for builds.
+fn is_set_up(directory: &Path) -> bool {
+    ["CMakeCache.txt", "build.ninja", "config.status", "meson-info"]
+        .iter()
+        .any(|name| directory.join(name).exists())
+}
+
+fn is_of_cargo(directory: &Path) -> bool {
+    directory.join(".rustc_info.json").exists()
 }
 
 /// Whether an object file lies anywhere below.
@@ -111,10 +188,12 @@ mod tests {
         }
         fs::write(root.path().join("build-make/src/a.o"), "").unwrap();
         fs::write(root.path().join("build-aux/x.o"), "").unwrap();
-        let found: Vec<PathBuf> =
-            candidates(root.path()).into_iter().filter(|path| holds_build(path, DEPTH)).collect();
+        let found: Vec<PathBuf> = candidates(root.path())
+            .into_iter()
+            .filter(|path| is_set_up(path) || has_objects(path, DEPTH))
+            .collect();
         assert_eq!(found, [root.path().join("build-make")]);
         fs::write(root.path().join("cmake-build-debug/CMakeCache.txt"), "").unwrap();
-        assert!(holds_build(&candidates(root.path())[1], DEPTH));
+        assert!(is_set_up(&candidates(root.path())[1]));
     }
 }

@@ -77,7 +77,7 @@ pub fn prepare(
     let project = &session.project;
     let tool = java::tool_of(project);
     let cargo = cargo::cargo_of(project);
-    let left_alone = cargo.is_none().then(|| cargo::left_alone(project)).flatten();
+    let left_alone = cargo::left_alone(project, cargo.as_ref());
     if tool.is_none() && java.is_given() {
         bail!("--dependencies and --level are about Java, and this is not a Java project");
     }

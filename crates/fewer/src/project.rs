@@ -2,13 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use fewer_git::WorkTree;
 
+use crate::build_directory::{CARGO_FILES, CPP_FILES, JAVA_FILES, MAKEFILES, is_set_up_around};
 use crate::settings::{FILE_NAME, Settings};
 
 /// Where records are kept, below the project's directory.
 pub const STORE_DIRECTORY: &str = ".fewer";
+
+/// Build files of tools that fewer does not start.
+const OTHER_BUILD_FILES: &[&str] =
+    &["BUILD.bazel", "MODULE.bazel", "WORKSPACE", "SConstruct", "wscript", "xmake.lua"];
 
 pub struct Project {
     /// Absolute, without links.
@@ -22,8 +27,36 @@ impl Project {
     pub fn find() -> anyhow::Result<Project> {
         let root = root_from(&start_directory()?);
         let settings = Settings::read(&root)?;
+        let project = Project::with(root, settings);
+        project.require()?;
+        Ok(project)
+    }
+
+    /// Whatever is in a directory.
+    pub fn with(root: PathBuf, settings: Settings) -> Project {
         let work_tree = WorkTree::open(&root);
-        Ok(Project { root, settings, work_tree })
+        Project { root, settings, work_tree }
+    }
+
+    /// An error where the directory is no project: what lies below it may be anybody's.
+    pub fn require(&self) -> anyhow::Result<()> {
+        let build_files = [CPP_FILES, MAKEFILES, CARGO_FILES, JAVA_FILES, OTHER_BUILD_FILES];
+        let has = |name: &str| self.root.join(name).is_file();
+        let is_project = self.work_tree.is_some()
+            || has(FILE_NAME)
+            || build_files.into_iter().flatten().any(|name| has(name))
+            || is_set_up_around(&self.root);
+        if !is_project {
+            bail!(
+                "{} is no project: it is in no git working tree and has neither a {FILE_NAME} nor a build file (such as \
+                 CMakeLists.txt, Makefile, meson.build, configure.ac, Cargo.toml, pom.xml, build.gradle) nor a build \
+                 directory (such as build with a CMakeCache.txt or build.ninja). Programs that lie below it may be \
+                 anybody's, so nothing is looked at. Go to the project's directory (or name it: -C DIR), or write a \
+                 {FILE_NAME} there that says build-directory = \"...\"",
+                self.root.display()
+            );
+        }
+        Ok(())
     }
 
     pub fn store_directory(&self) -> PathBuf {

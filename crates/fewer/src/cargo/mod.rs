@@ -64,13 +64,23 @@ fn confirms(project: &Project, cargo: &Cargo) -> anyhow::Result<bool> {
     Ok(!is_apart)
 }
 
-/// What to say where cargo is not started because there is a build of C or C++, too.
-pub fn left_alone(project: &Project) -> Option<String> {
-    has_manifest(project).then(|| {
+/// What to say where tests are not looked at because there is a build of the other kind, too.
+pub fn left_alone(project: &Project, cargo: Option<&Cargo>) -> Option<String> {
+    if !has_manifest(project) {
+        return None;
+    }
+    if cargo.is_some() {
+        let directory = project.shown(&BuildDirectory::passed_over(project)?);
+        return Some(format!(
+            "{directory} holds object files, but nothing says that C or C++ is built there: only cargo's tests are looked at. \
+             With build-directory = \"{directory}\" in {FILE_NAME} its tests are, and cargo's are not"
+        ));
+    }
+    Some(
         "Cargo.toml is here too, but there is a build of C or C++: cargo's tests are not looked at. With [cargo] arguments = \
          [\"--workspace\"] in fewer.toml they are, and the others are not"
-            .to_string()
-    })
+            .to_string(),
+    )
 }
 
 fn has_manifest(project: &Project) -> bool {

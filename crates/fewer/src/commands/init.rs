@@ -1,6 +1,7 @@
 //! `fewer init`: detects the build system, the test framework and the compiler, writes a commented `fewer.toml`
 //! and says what to change in the build, if anything.
 
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::cargo::{Outline, cargo_of};
 use crate::cli::{Global, InitOptions};
 use crate::diagnosis::{compile_flags, findings};
 use crate::examination::{examine, scan};
-use crate::project::{Project, start_directory};
+use crate::project::{Project, STORE_DIRECTORY, start_directory};
 use crate::session::Session;
 use crate::settings::{FILE_NAME, Settings};
 
@@ -93,7 +94,11 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
         bail!("{} exists already: `fewer init --force` overwrites it", path.display());
     }
     let settings = Settings::read(Path::new("/nonexistent"))?;
-    let project = Project { root: root.clone(), settings, work_tree: None };
+    let project = Project::with(root.clone(), settings);
+    project.require()?;
+    if is_empty(&root) {
+        bail!("{} is empty: there is nothing to write settings for, and nothing was written", root.display());
+    }
     let cargo = cargo_of(&project);
     let system = BuildSystem::detect(&root, cargo.is_some());
     let directory = BuildDirectory::find(&project).ok();
@@ -122,6 +127,13 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
     }
     console.say(&format!("wrote {}; next: `fewer run`", path.display()));
     Ok(ExitCode::Green)
+}
+
+/// Whether there is nothing but what git and fewer keep.
+fn is_empty(root: &Path) -> bool {
+    let is_kept = |name: &OsStr| [".git", STORE_DIRECTORY].iter().any(|kept| name == *kept);
+    fs::read_dir(root)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_kept(&entry.file_name()))))
 }
 
 /// What cargo says of the project, and what that means for selection.
