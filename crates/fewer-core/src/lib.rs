@@ -16,6 +16,7 @@ pub mod ranking;
 pub mod reduction;
 pub mod selection;
 pub mod test_id;
+pub mod vanished;
 
 pub use digest::{Digest, DigestBuilder, DigestSum, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
@@ -29,3 +30,4 @@ pub use plan::{
 };
 pub use selection::{Snapshot, tts};
 pub use test_id::TestId;
+pub use vanished::Vanished;

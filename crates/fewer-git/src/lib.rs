@@ -5,6 +5,7 @@
 mod command;
 mod commit_log;
 mod history;
+mod nearest;
 mod object_hash;
 mod operation;
 mod origin;
@@ -22,6 +23,7 @@ use fewer_core::{Digest, DigestBuilder, Domain};
 pub use command::{GitError, GitErrorKind};
 pub use commit_log::{CommitLog, CommitRecord, Mention, Scope};
 pub use history::{History, Tips};
+pub use nearest::Nearest;
 pub use object_hash::{CommitHash, NotAHash, ObjectFormat, ObjectHash};
 pub use operation::{InProgress, Operation};
 pub use origin::{Evidence, Origin, PatchIds, Recognised, Recognition, Redo, Redoing, Source};
