@@ -55,6 +55,8 @@ pub enum Command {
     /// Tell how selection algorithms would have done on the history of a CI
     #[command(disable_help_flag = true)]
     Simulate(SimulateOptions),
+    /// Say that recorded tests are gone on purpose
+    Forget(ForgetOptions),
     /// Drop what is old from the records
     Gc(GcOptions),
     /// Print completions for a shell
@@ -82,6 +84,26 @@ pub struct BuildOptions {
     /// Do not run the build command of fewer.toml
     #[arg(long)]
     pub no_build: bool,
+    /// Take what is built for what the sources say, whatever the times of files are
+    #[arg(long)]
+    pub trust_build: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct VanishedOptions {
+    /// Go on where all tests of a program or module are gone that were recorded, or where there is none at all
+    #[arg(long)]
+    pub allow_vanished: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ForgetOptions {
+    /// Programs or modules (core_test), test ids, ends of ids or patterns (Suite.*)
+    #[arg(value_name = "TEST", required = true)]
+    pub tests: Vec<String>,
+    /// Text for people or JSON for scripts
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -170,6 +192,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub build: BuildOptions,
     #[command(flatten)]
+    pub vanished: VanishedOptions,
+    #[command(flatten)]
     pub history: StrategyOptions,
     #[command(flatten)]
     pub cpp: CppOptions,
@@ -200,6 +224,8 @@ pub struct RunOptions {
 pub struct SelectOptions {
     #[command(flatten)]
     pub build: BuildOptions,
+    #[command(flatten)]
+    pub vanished: VanishedOptions,
     #[command(flatten)]
     pub history: StrategyOptions,
     #[command(flatten)]

@@ -1,9 +1,8 @@
 //! The state at hand, from the build to the plan: the one flow that selecting, running and explaining share, whatever
 //! the project is written in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use fewer_console::{Interrupted, Verbosity};
@@ -20,8 +19,6 @@ use fewer_runners::java::{Compilation, ToolCommand};
 use crate::build_directory::BuildDirectory;
 use crate::cargo::{self, CargoBuild};
 use crate::cli::{BuildOptions, JavaOptions};
-use crate::data_files::{is_for_people, is_header, is_hidden, may_be_data};
-use crate::dependencies::{Dependencies, Outdated};
 use crate::examination::Starter;
 use crate::history::{self, Chosen, Request};
 use crate::java::{self, Compiled, JavaMeans};
@@ -30,7 +27,9 @@ use crate::project::Project;
 use crate::provenance::Provenance;
 use crate::record::Manifest;
 use crate::session::Session;
+use crate::stale::Outdated;
 use crate::state::{built_content, work_tree_state};
+use crate::vanished::{Missing, Present};
 
 const CONTENT: Domain = Domain::new("state.parts");
 
@@ -51,9 +50,25 @@ pub struct Current {
     pub notes: Vec<String>,
     /// Why some tests may be missing altogether.
     pub incomplete: Option<String>,
+    /// Tests that were recorded and are gone.
+    pub missing: Option<Missing>,
 }
 
 impl Current {
+    /// An error, after the notes, where what was found is no ground for a verdict: a stale build, a program or module
+    /// whose tests are all gone, no test at all.
+    pub fn require_ground(&self, session: &Session<'_>, allow_vanished: bool) -> anyhow::Result<()> {
+        let stale = self.outdated.as_ref().filter(|outdated| outdated.is_certain);
+        let refusal = stale.map(|outdated| outdated.refusal(&session.project)).or_else(|| {
+            let missing = self.missing.as_ref().and_then(Missing::refusal);
+            let nothing = || self.plan.tests.is_empty().then(|| nothing_found(&session.project));
+            missing.or_else(nothing).filter(|_| !allow_vanished)
+        });
+        let Some(refusal) = refusal else { return Ok(()) };
+        self.notes.iter().for_each(|note| session.console.note(note));
+        bail!(refusal)
+    }
+
     /// Whether a program's test and a class are known by one id.
     pub fn is_shared(&self, test: &TestId) -> bool {
         self.starters.contains_key(test) && self.java.as_ref().is_some_and(|java| java.has_test(test))
@@ -90,6 +105,7 @@ pub fn prepare(
     let built = cargo.map(|cargo| CargoBuild::read(session, cargo)).transpose()?;
     let needs_objects = built.is_none() && (tool.is_none() || has_objects(project));
     let objects = needs_objects.then(|| Objects::read(session)).transpose()?;
+    let trusts_build = options.trust_build;
     let options = java::options_of(java, &project.settings.java);
     let compiled = tool.map(|tool| Compiled::read(session, tool, options)).transpose()?;
     let tree = objects.as_ref().map(|objects| (objects.directory.path.as_path(), &objects.tree));
@@ -100,12 +116,13 @@ pub fn prepare(
         parts.push(built.part(session, request.has_built)?);
     }
     if let Some(objects) = objects {
-        parts.push(objects.part(session, |objects, dependencies, is_linked| {
-            outdated(session, objects, dependencies, request, is_linked)
-        })?);
+        parts.push(objects.part(session, request.has_built)?);
     }
     if let Some(compiled) = compiled {
         parts.push(compiled.part(session, request.has_built)?);
+    }
+    if trusts_build {
+        parts.iter_mut().for_each(|part| part.outdated = None);
     }
     let mut current = settle(session, parts, state, request)?;
     current.notes.extend(note);
@@ -263,6 +280,7 @@ fn settle(
     let mut starters = BTreeMap::new();
     let mut circumstances = BTreeMap::new();
     let mut manifest = Manifest::default();
+    let mut declared = BTreeSet::new();
     let (mut objects, mut java) = (None, None);
     let (mut outdated, mut incomplete) = (None, None);
     let mut notes = Vec::new();
@@ -276,7 +294,8 @@ fn settle(
             Means::Objects(means) => objects = Some(means),
             Means::Java(means) => java = Some(means),
         }
-        outdated = outdated.or(part.outdated);
+        declared.extend(part.declared);
+        outdated = more_certain(outdated, part.outdated);
         incomplete = incomplete.or(part.incomplete);
         notes.extend(part.notes);
     }
@@ -286,6 +305,12 @@ fn settle(
         let built = objects.as_ref().map(|means| (means.build_directory.as_path(), &means.dependencies));
         manifest.add_provenance(&Provenance::of(&session.project, built, graph.tests(), &circumstances));
     }
+    let present = Present { state: &state, snapshot: &snapshot, starters: &starters, declared: &declared };
+    let missing = {
+        let _phase = session.timings.phase("compare with the records");
+        Missing::find(session, &present)?
+    };
+    notes.extend(missing.as_ref().map(Missing::note));
     let _phase = session.timings.phase("plan");
     let Chosen { scope, strategy, because, notes: of_strategy } =
         history::choose(session, request, &state, &snapshot);
@@ -308,45 +333,26 @@ fn settle(
         outdated,
         notes,
         incomplete,
+        missing,
     })
 }
 
-/// Whether the build is older than the sources: an object than what it is made from; or, unless a build has just
-/// said that there is nothing to do, everything that is built than some source or description of the build.
-fn outdated(
-    session: &Session<'_>,
-    objects: &Objects,
-    dependencies: &Dependencies,
-    request: &Request,
-    is_linked: &dyn Fn(&str) -> bool,
-) -> Option<Outdated> {
-    let work_tree = session.project.work_tree.as_ref()?;
-    let top = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
-    if let Some(outdated) = dependencies.outdated(&top, is_linked) {
-        return Some(outdated);
-    }
-    if request.has_built {
-        return None;
-    }
-    let newest = newest_product(objects)?;
-    let written = |path: &PathBuf| path.metadata().ok()?.modified().ok();
-    let files = work_tree.tracked_files(&session.project.root).unwrap_or_default();
-    files
-        .into_iter()
-        .filter(|path| !may_be_data(path) && !is_for_people(path) && !is_header(path) && !is_hidden(path))
-        .map(|path| session.project.root.join(path))
-        .find(|path| written(path).is_some_and(|written| written > newest))
-        .map(|file| Outdated { object: "everything that is built".to_string(), file })
+/// Of two signs that a build is stale the one to tell.
+fn more_certain(first: Option<Outdated>, second: Option<Outdated>) -> Option<Outdated> {
+    let is_certain =
+        |outdated: &Option<Outdated>| outdated.as_ref().is_some_and(|outdated| outdated.is_certain);
+    if is_certain(&second) && !is_certain(&first) { second } else { first.or(second) }
 }
 
-/// When the build last made anything, its own plan included.
-fn newest_product(objects: &Objects) -> Option<SystemTime> {
-    let (build_directory, tree) = (&objects.directory.path, &objects.tree);
-    let plans = ["build.ninja", "Makefile", "CMakeCache.txt", "config.status", ".ninja_log"];
-    let planned = plans.iter().filter_map(|name| build_directory.join(name).metadata().ok()?.modified().ok());
-    let made = tree.objects.iter().filter_map(|object| object.modified);
-    let linked = tree.images.iter().filter_map(|image| image.modified);
-    made.chain(linked).chain(planned).max()
+/// That there is no test at all, and what was looked for.
+fn nothing_found(project: &Project) -> String {
+    format!(
+        "no test was found in {}, and nothing that runs is not green. Looked for: GoogleTest programs and CTest entries below \
+         the build directory, the test programs of cargo (Cargo.toml), test classes of Maven or Gradle (pom.xml, \
+         build.gradle). Build the tests, or say where they are (build-directory, [cargo], [java] in fewer.toml); `fewer \
+         doctor` tells what is seen. For a project without tests: --allow-vanished",
+        project.root.display()
+    )
 }
 
 fn decide(session: &Session<'_>, graph: &Graph, snapshot: &Snapshot, scope: Scope) -> anyhow::Result<Plan> {

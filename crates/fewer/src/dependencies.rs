@@ -2,6 +2,7 @@
 //! AutoMake's `.Po` files, Ninja's own log; where there is nothing of that, by the names of the objects.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +10,6 @@ use std::time::SystemTime;
 
 use fewer_objects::BuildTree;
 use rayon::prelude::*;
-
-use crate::project::Project;
 
 /// The objects of a build with the files each is made from.
 pub struct Dependencies {
@@ -24,21 +23,11 @@ struct Object {
     files: Option<BTreeSet<PathBuf>>,
 }
 
-/// An object that is older than a file it is made from, so the build is not what the sources say.
+/// An object that is older than a file it is made from, or made from a file that is gone.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Outdated {
+pub struct Older {
     pub object: String,
     pub file: PathBuf,
-}
-
-impl Outdated {
-    pub fn note(&self, project: &Project) -> String {
-        format!(
-            "{} is newer than {} or gone: what is built is not what the sources say. Build first, or name the build command in fewer.toml",
-            project.shown(&self.file),
-            self.object
-        )
-    }
 }
 
 impl Dependencies {
@@ -73,14 +62,14 @@ impl Dependencies {
         })
     }
 
-    /// The first object, by name, that a file of the working tree is newer than, or that is made from a file that
-    /// is gone. An object that no program holds may be left over from the gone file.
-    pub fn outdated(&self, top: &Path, is_linked: impl Fn(&str) -> bool) -> Option<Outdated> {
+    /// The objects that a file below a directory is newer than, or that are made from a file that is gone. An object that
+    /// no program holds may be left over from the gone file.
+    pub fn outdated(&self, top: &Path, is_linked: impl Fn(&str) -> bool) -> Vec<Older> {
         let inputs = self.objects.iter().filter_map(|object| object.files.as_ref()).flatten();
         let own: BTreeSet<&PathBuf> = inputs.filter(|file| file.starts_with(top)).collect();
         let written: HashMap<&PathBuf, Option<SystemTime>> =
             own.into_par_iter().map(|file| (file, modified(file))).collect();
-        self.objects.iter().find_map(|object| {
+        let older = self.objects.iter().filter_map(|object| {
             let compiled = object.modified?;
             let is_newer = |file: &&PathBuf| match written.get(*file) {
                 Some(Some(written)) => *written > compiled,
@@ -88,8 +77,15 @@ impl Dependencies {
                 None => false,
             };
             let file = object.files.as_ref()?.iter().find(is_newer)?;
-            Some(Outdated { object: object.name.clone(), file: file.clone() })
-        })
+            Some(Older { object: object.name.clone(), file: file.clone() })
+        });
+        older.collect()
+    }
+
+    /// The objects of which it is not known what they are made from, with the time they were made at.
+    pub fn unwritten(&self) -> impl Iterator<Item = (&str, SystemTime)> {
+        let unwritten = self.objects.iter().filter(|object| object.files.is_none());
+        unwritten.filter_map(|object| Some((object.name.as_str(), object.modified?)))
     }
 
     /// The objects made from a file, sorted. Members of archives are found by name like objects without a record.
@@ -204,12 +200,45 @@ fn parse_ninja(text: &str, build_directory: &Path) -> HashMap<PathBuf, BTreeSet<
 fn is_called_after(object: &str, file: &Path) -> bool {
     let Some(name) = file.file_name().map(|name| name.to_string_lossy().into_owned()) else { return false };
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let object = object.strip_suffix(')').unwrap_or(object);
-    let object = object.rsplit(['/', '(']).next().unwrap_or(object);
-    let object = object.strip_suffix(".o").or_else(|| object.strip_suffix(".lo")).unwrap_or(object);
+    let object = object_stem(object);
     let is_header =
         ["h", "hh", "hpp", "hxx"].iter().any(|end| file.extension().is_some_and(|own| own == *end));
     object == name || (!is_header && (object == stem || object.ends_with(&format!("-{stem}"))))
+}
+
+/// Without directory and ending. Example: `lexer.cpp` of `liba.a(lexer.cpp.o)`.
+fn object_stem(object: &str) -> &str {
+    let object = object.strip_suffix(')').unwrap_or(object);
+    let object = object.rsplit(['/', '(']).next().unwrap_or(object);
+    object.strip_suffix(".o").or_else(|| object.strip_suffix(".lo")).unwrap_or(object)
+}
+
+/// Per object the only file that it is called after, unless another object is, too.
+pub fn called_after<'f>(objects: &[&str], files: &[&'f PathBuf]) -> Vec<Option<&'f PathBuf>> {
+    let mut by_stem: HashMap<&OsStr, Vec<&'f PathBuf>> = HashMap::new();
+    for &file in files {
+        by_stem.entry(file.file_stem().unwrap_or_default()).or_default().push(file);
+    }
+    let mut sharing: HashMap<&PathBuf, usize> = HashMap::new();
+    let mut found = Vec::with_capacity(objects.len());
+    for object in objects {
+        let stem = object_stem(object);
+        let ends = stem.match_indices('-').map(|(at, _)| &stem[at + 1..]);
+        let stems: BTreeSet<&OsStr> = [stem, stem.rsplit_once('.').map_or(stem, |(stem, _)| stem)]
+            .into_iter()
+            .chain(ends)
+            .map(OsStr::new)
+            .collect();
+        let named = stems.iter().filter_map(|stem| by_stem.get(stem)).flatten().copied();
+        let named: Vec<&PathBuf> = named.filter(|file| is_called_after(object, file)).collect();
+        named.iter().for_each(|file| *sharing.entry(file).or_default() += 1);
+        found.push(named);
+    }
+    let only = |named: Vec<&'f PathBuf>| match named.as_slice() {
+        [file] if sharing.get(file) == Some(&1) => Some(*file),
+        [..] => None,
+    };
+    found.into_iter().map(only).collect()
 }
 
 /// Without `.` and `..`, so that two spellings of a path are one.
@@ -244,6 +273,15 @@ mod tests {
         let dependencies = parse_ninja(text, Path::new("/p/build"));
         let files = &dependencies[Path::new("/p/build/CMakeFiles/t.dir/a.cpp.o")];
         assert!(files.contains(Path::new("/p/a.cpp")) && files.contains(Path::new("/usr/include/x.h")));
+    }
+
+    #[test]
+    fn a_source_is_known_by_its_name_only_where_nothing_else_can_be_meant() {
+        let files: Vec<PathBuf> = ["a.cpp", "b.cpp", "x/c.cpp", "y/c.cpp"].map(PathBuf::from).to_vec();
+        let files: Vec<&PathBuf> = files.iter().collect();
+        let found =
+            called_after(&["build/a.o", "build/b.o", "build/old/b.o", "build/c.o", "build/d.o"], &files);
+        assert_eq!(found, [Some(files[0]), None, None, None, None]);
     }
 
     #[test]

@@ -8,10 +8,12 @@ use fewer_objects::scan::Scanned;
 use fewer_objects::summary::ObjectSummary;
 use serde::Serialize;
 
+use crate::cmake_targets::LeftOut;
 use crate::embedded_paths::objects_with_path;
 use crate::examination::Examined;
 use crate::names::readable;
 use crate::precision::is_coarse;
+use crate::project::Project;
 
 /// How many examples a finding names.
 const EXAMPLES: usize = 3;
@@ -113,6 +115,29 @@ fn incomplete(examined: &Examined<'_>) -> Option<Finding> {
             place: "CMake",
             change: "make `ctest --show-only` succeed in the build directory".to_string(),
         }],
+    })
+}
+
+/// What a build of everything does not build is stale sooner or later, or not there at all.
+pub fn not_in_all(project: &Project, build_directory: &Path) -> Option<Finding> {
+    let left_out = LeftOut::find(build_directory)?;
+    let shown = project.shown(build_directory);
+    if project.settings.build.as_ref().is_some_and(|build| left_out.is_built_by(&build.command)) {
+        return None;
+    }
+    Some(Finding {
+        severity: Severity::Problem,
+        id: "not-in-all",
+        what: format!(
+            "{} that `cmake --build` does not build",
+            count(left_out.programs.len(), "test program")
+        ),
+        why: "the target `all` leaves them out, so their tests are those of an older state, or missing",
+        fix: vec![Fix {
+            place: "any",
+            change: format!("build = \"{}\" in fewer.toml", left_out.build_command(&shown)),
+        }],
+        examples: examples(left_out.programs.into_iter()),
     })
 }
 

@@ -13,7 +13,7 @@ use fewer_runners::ctest::CtestEntry;
 use crate::way::{Choice, Chosen, Way, way_of};
 
 /// The target part of ids of entries that start no program of the build.
-const NO_PROGRAM: &str = "ctest";
+pub const NO_PROGRAM: &str = "ctest";
 
 #[derive(Debug, Default)]
 pub struct Entries {
@@ -22,6 +22,8 @@ pub struct Entries {
     /// GoogleTest programs that run as entries only.
     pub only_entries: BTreeSet<String>,
     pub single: Vec<SingleEntry>,
+    /// The names of all.
+    pub declared: BTreeSet<String>,
     /// By number those that others need.
     pub needed: BTreeMap<usize, SingleEntry>,
     names: Names,
@@ -62,7 +64,8 @@ impl Entries {
         is_excluded: impl Fn(&str) -> bool,
     ) -> Entries {
         let programs = Programs::new(build_directory, targets);
-        let mut sorted = Entries::default();
+        let declared = entries.iter().map(|entry| entry.name.clone()).collect();
+        let mut sorted = Entries { declared, ..Entries::default() };
         let mut ways: BTreeMap<String, Vec<Alike>> = BTreeMap::new();
         let mut left: Vec<(String, CtestEntry)> = Vec::new();
         let needed: BTreeSet<usize> = entries.iter().flat_map(|entry| entry.needs.iter().copied()).collect();

@@ -2,7 +2,7 @@
 //! here, and only GoogleTest programs are started, to list their tests.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,6 +74,8 @@ pub struct Examined<'t> {
     pub incomplete: Option<String>,
     /// Whether the build directory declares CTest tests.
     pub has_ctest: bool,
+    /// The names of CTest's entries.
+    pub declared: BTreeSet<String>,
 }
 
 /// Reads the build directory.
@@ -109,6 +111,7 @@ pub fn examine<'t>(
         notes,
         incomplete,
         has_ctest,
+        declared: entries.declared.clone(),
     };
     Finder { session, directory, tree, entries, examined, everything: OnceCell::new() }.find()
 }

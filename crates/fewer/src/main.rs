@@ -7,6 +7,7 @@ mod cargo;
 mod change;
 mod circumstances;
 mod cli;
+mod cmake_targets;
 mod commands;
 mod current;
 mod data_files;
@@ -31,9 +32,11 @@ mod record;
 mod session;
 mod settings;
 mod sightings;
+mod stale;
 mod state;
 mod summary_cache;
 mod timings;
+mod vanished;
 mod way;
 
 use clap::Parser;
@@ -62,6 +65,7 @@ fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
         Command::History(command) => commands::history::execute(global, console, command),
         Command::Reduce(command) => commands::reduce::execute(global, console, command),
         Command::Simulate(options) => lab::simulate(global, &options.arguments),
+        Command::Forget(options) => commands::forget::execute(global, console, options),
         Command::Gc(options) => commands::gc::execute(global, console, options),
         Command::Completions(options) => commands::manual::completions(console, options.shell),
         Command::Man(options) => commands::manual::man(console, options),

@@ -1,7 +1,7 @@
 //! What one analyser makes of what was built, in the form that deciding, running and recording share. A project may
 //! have several: objects of C, C++ and Rust, and Java.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -9,16 +9,17 @@ use anyhow::Context;
 use fewer_core::{
     Digest, DigestBuilder, Domain, Fingerprints, Graph, GraphBuilder, Mapping, Snapshot, TestId, TestNode,
 };
-use fewer_objects::BuildTree;
+use fewer_objects::{Analysis, BuildTree};
 use fewer_runners::cargo::nextest::Nextest;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
-use crate::dependencies::{Dependencies, Outdated};
+use crate::dependencies::Dependencies;
 use crate::examination::{Examined, ListedProgram, Starter, examine, scan};
 use crate::java::JavaMeans;
 use crate::record::Manifest;
 use crate::session::Session;
+use crate::stale::{Built, Outdated};
 
 const SHARED_ID: Domain = Domain::new("part.shared-id");
 
@@ -34,6 +35,8 @@ pub struct Part {
     pub notes: Vec<String>,
     /// Why some tests may be missing altogether.
     pub incomplete: Option<String>,
+    /// The names of CTest's entries.
+    pub declared: BTreeSet<String>,
 }
 
 /// What it takes to run the tests of a part.
@@ -82,22 +85,29 @@ impl Objects {
         Ok(Objects { directory, tree, notes })
     }
 
-    /// The graph and the tests; `outdated` judges the build with its dependencies.
-    pub fn part(
-        self,
-        session: &Session<'_>,
-        outdated: impl FnOnce(&Objects, &Dependencies, &dyn Fn(&str) -> bool) -> Option<Outdated>,
-    ) -> anyhow::Result<Part> {
+    /// The graph and the tests.
+    pub fn part(self, session: &Session<'_>, has_built: bool) -> anyhow::Result<Part> {
         let examined = examine(session, &self.directory, &self.tree)?;
         let Examined {
-            analysis, tests, programs, starters, circumstances, listings, notes, incomplete, ..
+            analysis,
+            tests,
+            programs,
+            starters,
+            circumstances,
+            listings,
+            notes,
+            incomplete,
+            declared,
+            ..
         } = examined;
         let dependencies = {
             let _phase = session.timings.phase("read dependencies");
             Dependencies::read(&self.directory.path, &session.project.root, &self.tree)
         };
-        let is_linked = |object: &str| !analysis.elements_of_objects(|name| name == object).is_empty();
-        let outdated = outdated(&self, &dependencies, &is_linked);
+        let outdated = {
+            let _phase = session.timings.phase("compare with the sources");
+            self.built(session, &analysis, &tests, &dependencies, has_built).outdated()
+        };
         let manifest = Manifest::of_objects(&self.tree, analysis.surroundings(), &listings);
         let mut notes = [notes, self.notes].concat();
         if analysis.targets().iter().all(|target| !target.has_googletest) && tests.is_empty() {
@@ -132,7 +142,38 @@ impl Objects {
             outdated,
             notes,
             incomplete,
+            declared,
         })
+    }
+
+    /// What tells whether it is what the sources say.
+    fn built<'b>(
+        &'b self,
+        session: &'b Session<'_>,
+        analysis: &'b Analysis<'_>,
+        tests: &'b [TestNode],
+        dependencies: &'b Dependencies,
+        has_built: bool,
+    ) -> Built<'b> {
+        let name = |image: &u32| self.tree.images.get(*image as usize).map(|image| image.name.as_str());
+        let members = analysis.surroundings().members.iter();
+        let holders = members
+            .map(|(object, images)| (object.as_str(), images.iter().filter_map(name).collect::<Vec<_>>()))
+            .filter(|(_, images)| !images.is_empty());
+        let not_linked = analysis
+            .targets()
+            .iter()
+            .filter_map(|target| Some((target.name.as_str(), analysis.stale_because(target)?)));
+        Built {
+            session,
+            directory: &self.directory.path,
+            tree: &self.tree,
+            dependencies,
+            holders: holders.collect(),
+            tested: tests.iter().map(|test| test.id.target.as_str()).collect(),
+            not_linked: not_linked.collect(),
+            has_built,
+        }
     }
 }
 

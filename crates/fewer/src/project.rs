@@ -74,6 +74,12 @@ impl Project {
         below
     }
 
+    /// The top of the working tree, without links; the project's directory where there is none.
+    pub fn top(&self) -> PathBuf {
+        let top = self.work_tree.as_ref().map_or(self.root.as_path(), |tree| tree.root());
+        top.canonicalize().unwrap_or_else(|_| top.to_path_buf())
+    }
+
     /// A path as people know it: below the project's directory where it is there.
     pub fn shown(&self, path: &Path) -> String {
         let shown = path.strip_prefix(&self.root).unwrap_or(path);

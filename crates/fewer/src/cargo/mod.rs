@@ -28,7 +28,8 @@ use crate::settings::{FILE_NAME, ProcessesSetting, RunnerSetting};
 pub fn cargo_of(project: &Project) -> Option<Cargo> {
     let settings = &project.settings;
     let arguments = settings.cargo.arguments.clone();
-    let is_cargo = has_manifest(project) && (arguments.is_some() || BuildDirectory::find(project).is_err());
+    let is_other = || settings.build_directory.is_some() || BuildDirectory::find(project).is_ok();
+    let is_cargo = has_manifest(project) && (arguments.is_some() || !is_other());
     is_cargo.then(|| Cargo {
         program: std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from),
         arguments: Arguments::parse(&arguments.unwrap_or_else(|| vec!["--workspace".to_string()])),

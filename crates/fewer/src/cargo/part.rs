@@ -18,13 +18,14 @@ use super::built::{CargoBuild, Harness};
 use super::documentation;
 use crate::circumstances::portable;
 use crate::data_files;
-use crate::dependencies::{Dependencies, Outdated};
+use crate::dependencies::Dependencies;
 use crate::examination::{LISTING_TIMEOUT, Starter, WHOLE_PROGRAM, given};
 use crate::indivisible::indivisible;
 use crate::part::{Image, Means, ObjectMeans, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
 use crate::settings::ProcessesSetting;
+use crate::stale::{self, Outdated};
 
 const STARTED: Domain = Domain::new("cargo.started");
 const LISTING: Domain = Domain::new("cargo.listing");
@@ -98,7 +99,7 @@ impl CargoBuild {
                 collected.add(test, starter);
             }
         }
-        let outdated = if has_built { None } else { outdated(session, &dependencies) };
+        let outdated = if has_built { None } else { stale::of_cargo(session, &self.tree, &dependencies) };
         let nextest = super::uses_nextest(&session.project)?
             .then(|| Nextest { cargo: self.cargo.clone(), configuration: self.configuration.clone() });
         Ok(self.finish(session, analysis, dependencies, collected, manifest, (outdated, nextest)))
@@ -142,6 +143,7 @@ impl CargoBuild {
             outdated,
             notes,
             incomplete: None,
+            declared: BTreeSet::new(),
         }
     }
 
@@ -361,10 +363,4 @@ pub fn nextest_filter(plan: &Plan, starters: &BTreeMap<TestId, Starter>) -> Stri
     let is_libtest = |id: &TestId| matches!(starters.get(id), Some(Starter::Libtest(_)));
     let tests = plan.with(Decision::Run).map(|test| &test.id).filter(|id| is_libtest(id));
     format!("{}\n", nextest::filter(tests))
-}
-
-fn outdated(session: &Session<'_>, dependencies: &Dependencies) -> Option<Outdated> {
-    let work_tree = session.project.work_tree.as_ref()?;
-    let top: PathBuf = work_tree.root().canonicalize().unwrap_or_else(|_| work_tree.root().to_path_buf());
-    dependencies.outdated(&top, |_| true)
 }

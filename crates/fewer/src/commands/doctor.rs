@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::build_directory::BuildDirectory;
 use crate::cargo;
 use crate::cli::{Format, FormatOptions, Global};
-use crate::diagnosis::{Finding, Fix, Severity, findings};
+use crate::diagnosis::{Finding, Fix, Severity, findings, not_in_all};
 use crate::examination::{examine, scan};
 use crate::java;
 use crate::precision::{Levels, build_system};
@@ -79,7 +79,9 @@ fn of_objects(session: &Session<'_>, directory: &BuildDirectory) -> anyhow::Resu
     let examined = examine(session, directory, &tree)?;
     let findings = {
         let _phase = session.timings.phase("diagnose");
-        findings(&session.project.root, &directory.path, &tree, &examined)
+        let mut all = findings(&session.project.root, &directory.path, &tree, &examined);
+        all.extend(not_in_all(&session.project, &directory.path));
+        all
     };
     if !directory.others.is_empty() {
         notes.push(format!("other directories could be meant too: {}", directory.others.join(", ")));

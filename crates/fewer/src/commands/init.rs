@@ -13,6 +13,7 @@ use fewer_runners::cargo::Cargo;
 use crate::build_directory::BuildDirectory;
 use crate::cargo::{Outline, cargo_of};
 use crate::cli::{Global, InitOptions};
+use crate::cmake_targets::LeftOut;
 use crate::diagnosis::{compile_flags, findings};
 use crate::examination::{examine, scan};
 use crate::project::{Project, STORE_DIRECTORY, start_directory};
@@ -103,9 +104,21 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
     let system = BuildSystem::detect(&root, cargo.is_some());
     let directory = BuildDirectory::find(&project).ok();
     let shown = directory.as_ref().map(|directory| project.shown(&directory.path));
-    fs::write(&path, document(system, shown.as_deref()))
+    let left_out = directory.as_ref().and_then(|directory| LeftOut::find(&directory.path));
+    let command = match (&left_out, &shown) {
+        (Some(left_out), Some(shown)) if system == BuildSystem::CMake => left_out.build_command(shown),
+        (Some(_) | None, _) => system.build_command(shown.as_deref().unwrap_or("build")),
+    };
+    fs::write(&path, document(system, shown.as_deref(), &command))
         .with_context(|| format!("cannot write {}", path.display()))?;
     console.say(&format!("build system: {}", system.name()));
+    if let Some(left_out) = left_out {
+        console.say(&format!(
+            "test programs that `all` does not build: {}; the build command asks for {}",
+            left_out.programs.len(),
+            left_out.targets.join(", ")
+        ));
+    }
     if let Some(directory) = &directory {
         console.say(&format!("build directory: {}", project.shown(&directory.path)));
         if let Some(compiler) = compiler(&directory.path) {
@@ -186,9 +199,8 @@ fn compiler(build_directory: &Path) -> Option<String> {
 }
 
 /// The file: what was found is set, everything else is a comment.
-fn document(system: BuildSystem, directory: Option<&str>) -> String {
+fn document(system: BuildSystem, directory: Option<&str>, command: &str) -> String {
     let shown = directory.unwrap_or("build");
-    let command = system.build_command(shown);
     let mut text = String::new();
     let _ = writeln!(text, "# Settings of fewer for this project. Every key is optional.\n");
     let _ = writeln!(text, "# Run before tests are selected; `--no-build` leaves it out.");
@@ -277,7 +289,11 @@ mod tests {
             BuildSystem::Unknown,
         ] {
             let directory = tempfile::tempdir().unwrap();
-            fs::write(directory.path().join(FILE_NAME), document(system, Some("out"))).unwrap();
+            fs::write(
+                directory.path().join(FILE_NAME),
+                document(system, Some("out"), &system.build_command("out")),
+            )
+            .unwrap();
             let settings = Settings::read(directory.path()).unwrap();
             let is_set = system != BuildSystem::Unknown && !system.builds_itself();
             assert_eq!(settings.build.is_some(), is_set);
@@ -289,7 +305,7 @@ mod tests {
     #[test]
     fn every_comment_with_a_key_is_a_valid_setting() {
         for system in [BuildSystem::CMake, BuildSystem::Cargo] {
-            let all: String = document(system, Some("build"))
+            let all: String = document(system, Some("build"), &system.build_command("build"))
                 .lines()
                 .map(|line| match line.strip_prefix("# ") {
                     Some(key) if key.contains(" = ") && !key.contains("...") => format!("{key}\n"),

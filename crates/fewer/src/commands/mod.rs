@@ -4,6 +4,7 @@ pub mod affected;
 mod affected_cargo;
 mod affected_java;
 pub mod doctor;
+pub mod forget;
 pub mod gc;
 pub mod history;
 pub mod init;

@@ -21,6 +21,7 @@ use crate::names::readable_plan;
 use crate::ranking::{self, LEFT_OUT_KIND, Ranking, left_out_part};
 use crate::session::Session;
 use crate::state::machine;
+use crate::vanished;
 
 pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyhow::Result<ExitCode> {
     let request = Request::resolve(&options.history, options.all)?;
@@ -36,6 +37,7 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         }
         Prepared::Ready(current) => current,
     };
+    current.require_ground(&session, options.vanished.allow_vanished)?;
     explain(&session, &mut current, options);
     let foretold = foretold.map(|foretold| comparison(&foretold, &current.plan));
     current.notes.extend(foretold);
@@ -117,6 +119,7 @@ fn record_and_execute(
             .context("cannot record the state that the tests run in")?;
         store.begin_run(state, &RunInfo::now(machine(), command_line()))?
     };
+    vanished::settle(&session.project);
     let execution = execute_tests(session, &current, run, wishes);
     Ok((current, execution))
 }

@@ -36,6 +36,7 @@ pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> a
         }
         Prepared::Ready(current) => current,
     };
+    current.require_ground(&session, options.vanished.allow_vanished)?;
     if let Some(outdated) = current.outdated.as_ref().filter(|_| request.is_open()) {
         console.note(&outdated.note(&session.project));
         let foretold = foretell_head(&session, StrategyName::Predict)?;

@@ -11,10 +11,10 @@ use fewer_runners::java::{ClassTest, ModuleTests, ToolCommand, surefire_excludes
 
 use super::compiled::{Compiled, CompiledModule, tree_digest};
 use super::inputs::build_descriptions;
-use crate::dependencies::Outdated;
 use crate::part::{Means, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
+use crate::stale::Outdated;
 
 /// So many notes of the analysis are shown.
 const SHOWN_NOTES: usize = 5;
@@ -133,13 +133,16 @@ impl Compiled {
             outdated,
             notes,
             incomplete: None,
+            declared: BTreeSet::new(),
         })
     }
 
     fn outdated_file(&self, session: &Session<'_>) -> Option<Outdated> {
         let project = &session.project;
         let (module, file) = self.outdated(project, &build_descriptions(project))?;
-        Some(Outdated { object: format!("what is compiled of {module}"), file })
+        let fix = "build first: leave --no-build out".to_string();
+        let object = format!("what is compiled of {module}");
+        Some(Outdated { program: module, object, file, is_certain: true, fix })
     }
 
     fn not_run_note(&self) -> Option<String> {

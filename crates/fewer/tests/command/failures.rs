@@ -97,7 +97,9 @@ fn a_failed_build_gives_exit_code_3_and_its_output() {
         assert!(message.contains("src/shape.cpp") && message.contains("error"), "{message}");
         assert!(message.contains("the build command `make -s` ended with exit code 2"), "{message}");
     }
-    project.fewer(&["run", "--no-build"]).expect(0);
+    let message = project.fewer(&["run", "--no-build"]).refused(2);
+    assert!(message.contains("src/shape.cpp is newer than shape.o"), "{message}");
+    project.fewer(&["run", "--no-build", "--trust-build"]).expect(0);
 }
 
 #[test]

@@ -321,6 +321,7 @@ fn beside_a_build_of_cpp_the_tests_of_cargo_are_left_alone_with_a_note() {
     let project = Project::small();
     project.write("Cargo.toml", "[package]\nname = \"beside\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     project.write("src/lib.rs", "#[test]\nfn holds() {}\n");
+    project.write("fewer.toml", "build-directory = \"build\"\n");
     let document = fewer(&project, &["select", "--format", "json"]).json(0);
     let ids = document["tests"].as_array().unwrap().iter().map(|test| test["id"].as_str().unwrap());
     assert!(ids.clone().count() > 0 && ids.clone().all(|id| !id.contains("beside")), "{document}");

@@ -7,23 +7,12 @@ use crate::workshop::Project;
 #[test]
 fn a_project_without_a_build_says_what_is_missing() {
     let project = Project::empty();
+    project.git(&["init", "-q"]);
     let message = project.fewer(&["run"]).refused(2);
     assert!(message.contains("no build directory found") && message.contains("build-directory"), "{message}");
     project.write("fewer.toml", "build-directory = \"out\"\n");
     let message = project.fewer(&["select"]).refused(2);
     assert!(message.contains("the build directory out does not exist"), "{message}");
-}
-
-#[test]
-fn a_build_without_tests_is_green_with_a_note() {
-    let project = Project::empty();
-    project.write("a.cpp", "int main() { return 0; }\n");
-    project.command("mkdir", &["build"]);
-    project.command("g++", &["-c", "a.cpp", "-o", "build/a.o"]);
-    project.command("g++", &["build/a.o", "-o", "build/a"]);
-    let ended = project.fewer(&["run"]);
-    assert!(ended.stderr.contains("no tests found in build"), "{}", ended.stderr);
-    assert!(ended.expect(0).contains("0 ran, 0 reused"));
 }
 
 #[test]

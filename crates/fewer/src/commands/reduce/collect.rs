@@ -76,7 +76,7 @@ pub fn execute(session: &mut Session<'_>, options: &CollectOptions) -> anyhow::R
         session.project.settings.build_directory = Some(directory);
     }
     let session = &*session;
-    let build = BuildOptions { no_build: true };
+    let build = BuildOptions { no_build: true, trust_build: true };
     let java = JavaOptions { dependencies: None, level: None };
     let Prepared::Ready(current) = prepare(session, &build, &java, &Request::default())? else {
         bail!("nothing is built here, so nothing can fail to build");
