@@ -104,7 +104,7 @@ fn ordinary_commits_select_what_differs_from_their_parent() {
 fn a_merge_of_three_parents_selects_as_in_the_paper() {
     let project = branches();
     project.git(&["merge", "-q", "-m", "merge", "b1", "b2"]);
-    for strategy in ["predict", "s0", "auto"] {
+    for strategy in ["predict", "s0"] {
         assert_eq!(selected(&project, strategy), ["t1", "t2", "t4"], "{strategy}, before the build");
     }
     project.make();
@@ -125,7 +125,7 @@ fn a_merge_of_three_parents_selects_as_in_the_paper() {
 fn a_cherry_pick_selects_as_in_the_paper() {
     let project = branches();
     project.git(&["cherry-pick", "-x", "n2"]);
-    for strategy in ["predict", "s0", "auto"] {
+    for strategy in ["predict", "s0"] {
         assert_eq!(selected(&project, strategy), ["t4"], "{strategy}, before the build");
     }
     project.make();
@@ -140,7 +140,7 @@ fn a_cherry_pick_selects_as_in_the_paper() {
 fn a_revert_selects_as_in_the_paper() {
     let project = branches();
     project.git(&["revert", "--no-edit", "n6"]);
-    for strategy in ["predict", "s0", "auto"] {
+    for strategy in ["predict", "s0"] {
         assert_eq!(selected(&project, strategy), NONE, "{strategy}, before the build");
     }
     project.make();

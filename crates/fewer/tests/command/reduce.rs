@@ -28,6 +28,7 @@ const WORKED_EXAMPLE: &str = "test,requirement\nt::t1,R3\nt::t1,R4\nt::t2,R4\nt:
 
 fn worked_example() -> Project {
     let project = Project::empty();
+    project.write("fewer.toml", "");
     project.write("matrix.csv", WORKED_EXAMPLE);
     project.fewer(&["reduce", "import", "matrix.csv"]).expect(0);
     project
@@ -134,6 +135,7 @@ fn a_matrix_in_parquet_says_the_same_as_in_csv() {
 #[test]
 fn every_algorithm_is_compared_with_the_smallest_suite() {
     let project = Project::empty();
+    project.write("fewer.toml", "");
     // Greedy takes the largest test first and then needs both others.
     project.write(
         "m.csv",
@@ -214,6 +216,7 @@ fn imported_tests_are_matched_to_recorded_ones_and_the_others_are_listed() {
 #[test]
 fn a_broken_file_is_refused_in_one_sentence() {
     let project = Project::empty();
+    project.write("fewer.toml", "");
     project.write("broken.info", "TN:a\nSF:x.c\nDA:one,1\n");
     let error = project.fewer(&["reduce", "import", "broken.info"]).refused(2);
     assert!(error.ends_with("broken.info:3: expected 'DA:LINE,COUNT', found 'DA:one,1'\n"), "{error}");
