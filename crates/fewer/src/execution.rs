@@ -23,7 +23,6 @@ use fewer_store::{RunEnd, RunId, Store, StoreError};
 use crate::current::Current;
 use crate::division;
 use crate::examination::{ListedProgram, Starter};
-use crate::indivisible::remember_indivisible;
 use crate::java::{JavaMeans, remember_unseen};
 use crate::part::{Image, ObjectMeans};
 use crate::session::Session;
@@ -432,24 +431,24 @@ impl Watcher<'_> {
     /// Tests that pass only the framework's own way: the program runs so from now on.
     fn not_divisible(&mut self, indivisible: &Indivisible) {
         self.execution.notes.push(division::note(indivisible));
-        if let Err(error) = division::remember(&self.session.store(), indivisible) {
-            self.execution.notes.push(format!("that cannot be remembered: {error}"));
-        }
+        self.remember(indivisible);
     }
 
     /// Takes the failures that cargo's own way of running the programs has, too. Programs with others are remembered.
     fn confirm(&mut self, confirmation: Confirmation, options: &RunOptions) {
         let refuted = confirmation.settle(options, &mut |event| self.happened(event));
-        for target in &refuted {
+        for Indivisible { target, .. } in &refuted {
             self.execution.notes.push(format!(
                 "{target}: tests that failed in processes of their own passed when the whole program ran as under `cargo \
                  test`: they count as passed, and from now on the program's tests share a process. Say [cargo] processes = \
                  \"program\" in fewer.toml to have it so for all programs"
             ));
         }
-        if !refuted.is_empty()
-            && let Err(error) = remember_indivisible(&self.session.project, &refuted)
-        {
+        refuted.iter().for_each(|indivisible| self.remember(indivisible));
+    }
+
+    fn remember(&mut self, indivisible: &Indivisible) {
+        if let Err(error) = division::remember(&self.session.store(), indivisible) {
             self.execution.notes.push(format!("this cannot be remembered: {error}"));
         }
     }

@@ -19,7 +19,6 @@ mod entries;
 mod examination;
 mod execution;
 mod history;
-mod indivisible;
 mod java;
 mod lab;
 mod names;

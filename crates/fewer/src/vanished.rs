@@ -125,7 +125,11 @@ impl Present<'_> {
                     name == program || name == not_built || gone.contains(&TestId::new(target, name));
                 id.target == NO_PROGRAM && is_its
             }
-            Starter::GoogleTest { .. } | Starter::Whole(_) | Starter::Libtest(_) => false,
+            Starter::GoogleTest { .. }
+            | Starter::Unlisted(_)
+            | Starter::Whole(_)
+            | Starter::Documentation(_)
+            | Starter::Libtest(_) => false,
         })
     }
 }

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fewer_core::outcome::{Outcome, Verdict};
+use fewer_core::test_id::TestId;
 
 use super::libtest::{LibtestProgram, Limit};
-use crate::event::{Event, TestResult};
+use crate::event::{Event, Indivisible, TestResult};
+use crate::googletest::Division;
 use crate::process::Stop;
 use crate::workers::RunOptions;
 
@@ -39,7 +41,8 @@ impl Confirmation {
             Event::TestFinished(_)
             | Event::TestStarted { .. }
             | Event::TestEnded { .. }
-            | Event::ProcessFailed(_) => Some(event),
+            | Event::ProcessFailed(_)
+            | Event::Indivisible(_) => Some(event),
         }
     }
 
@@ -49,14 +52,15 @@ impl Confirmation {
 
     /// Runs the programs of the failures that were held back, one after the other, and tells what came of them. Returns
     /// the programs with failures that `cargo test` does not have.
-    pub fn settle(self, options: &RunOptions, events: &mut dyn FnMut(Event)) -> Vec<String> {
+    pub fn settle(self, options: &RunOptions, events: &mut dyn FnMut(Event)) -> Vec<Indivisible> {
         let Confirmation { programs, held } = self;
         let mut refuted = Vec::new();
         for (target, results) in held {
             let suspects: Vec<String> = results.iter().map(|result| result.test.name.clone()).collect();
             let Some(passed) = passed_as_under_cargo(&programs[&target], suspects, options) else { break };
             if !passed.is_empty() {
-                refuted.push(target);
+                let tests = passed.iter().map(|name| TestId::new(&target, name)).collect();
+                refuted.push(Indivisible { target, tests, division: Division::OneProcess });
             }
             for result in results {
                 let is_passed = passed.contains(&result.test.name);

@@ -12,6 +12,7 @@ use fewer_objects::{Analysis, Given, HarnessTest, NamedDigest, Target};
 use fewer_runners::TestProgram;
 use fewer_runners::cargo::nextest::{self, Nextest};
 use fewer_runners::cargo::{LibtestProgram, ListedTest, Package, Question, TestTarget, list};
+use fewer_runners::googletest::Division;
 use rayon::prelude::*;
 
 use super::built::{CargoBuild, Harness};
@@ -19,8 +20,8 @@ use super::documentation;
 use crate::circumstances::portable;
 use crate::data_files;
 use crate::dependencies::Dependencies;
+use crate::division;
 use crate::examination::{LISTING_TIMEOUT, Starter, WHOLE_PROGRAM, given};
-use crate::indivisible::indivisible;
 use crate::part::{Image, Means, ObjectMeans, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
@@ -288,7 +289,10 @@ impl Processes {
     fn of(session: &Session<'_>, built: &CargoBuild) -> anyhow::Result<Processes> {
         let project = &session.project;
         let is_confirmed = super::confirms(project, &built.cargo)?;
-        let indivisible = if is_confirmed { indivisible(project) } else { BTreeSet::new() };
+        let targets: Vec<&str> = built.artifacts.tests.iter().map(|test| test.name.as_str()).collect();
+        let mut indivisible = division::of(session, if is_confirmed { &targets } else { &[] });
+        indivisible.retain(|_, division| *division != Division::Free);
+        let indivisible = indivisible.into_keys().collect();
         let setting = project.settings.cargo.processes.unwrap_or_default();
         Ok(Processes { setting, indivisible, is_confirmed })
     }
