@@ -159,7 +159,8 @@ fn is_skipped_directory(name: &str) -> bool {
     matches!(name, ".git" | ".fewer" | "CMakeTmp" | "CMakeScratch") || name.starts_with("CompilerId")
 }
 
-/// Endings of files that are no objects, and programs only if they may be executed; opening every source file of a tree would cost more than reading.
+/// Endings of files that are no objects, and programs only if they may be executed; opening every source file of a tree
+/// would cost more than reading.
 fn has_text_ending(name: &str) -> bool {
     const ENDINGS: [&str; 22] = [
         ".h",

@@ -10,7 +10,7 @@ use fewer_runners::ctest::CtestEntry;
 use serde_json::Value;
 
 const STARTED: Domain = Domain::new("test.started");
-const REQUIRED: Domain = Domain::new("test.required-file");
+const NAMED: Domain = Domain::new("test.named-file");
 const WITH: Domain = Domain::new("test.circumstances");
 
 /// What explanations call a change of them.
@@ -65,19 +65,27 @@ pub fn of_entry(root: &Path, entry: &CtestEntry) -> Digest {
             digest.text(name).text(&portable(root, &value.to_string()));
         }
     }
-    let required = entry.properties.get("REQUIRED_FILES").and_then(Value::as_array);
-    for file in required.into_iter().flatten().filter_map(Value::as_str) {
-        digest.digest(required_file(&entry.working_directory.join(file)));
+    for file in named_files(entry) {
+        digest.digest(named_file(&entry.working_directory.join(file)));
     }
     digest.finish()
 }
 
-/// What is known of a file without which CTest does not run a test.
-fn required_file(path: &Path) -> Digest {
-    let mut digest = DigestBuilder::new(REQUIRED);
+/// Files without which CTest does not run the test, and those that hold flags of GoogleTest.
+fn named_files(entry: &CtestEntry) -> Vec<&str> {
+    let required = entry.properties.get("REQUIRED_FILES").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let of_flags = entry.command.iter().filter_map(|argument| argument.strip_prefix("--gtest_flagfile="));
+    let by_variable = entry.environment.iter().filter(|(name, _)| name == "GTEST_FLAGFILE");
+    required.chain(of_flags).chain(by_variable.map(|(_, file)| file.as_str())).collect()
+}
+
+/// What is known of a file that an entry names.
+fn named_file(path: &Path) -> Digest {
+    let mut digest = DigestBuilder::new(NAMED);
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_READ => match fs::read(path) {
-            Ok(content) => digest.text("file").digest(Digest::of(REQUIRED, &content)),
+            Ok(content) => digest.text("file").digest(Digest::of(NAMED, &content)),
             Err(_) => digest.text("unreadable"),
         },
         Ok(metadata) if metadata.is_file() => {

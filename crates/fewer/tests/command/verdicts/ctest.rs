@@ -273,6 +273,8 @@ fn tests_that_keep_state_are_repeated_by_a_variable() {
 #[test]
 fn tests_that_keep_state_are_repeated_by_a_file_of_flags() {
     let row = program(ONCE, "add_test(t \"@/t\" \"--gtest_flagfile=@/flags\")\n");
+    row.project.write("build/flags", "--gtest_repeat=1\n");
+    row.project.settle();
     row.project.write("build/flags", "--gtest_repeat=2\n");
     row.is_red(&["t::t", "S.A"]);
 }
