@@ -39,7 +39,7 @@ pub(crate) struct TestClass {
     pub id: TestId,
     /// Index of the top-level class.
     pub class: usize,
-    /// Indexes of it and of all classes nested in it.
+    /// Indexes of it, of all classes nested in it, and of the inner classes with tests that it inherits.
     pub nest: Vec<usize>,
     pub is_disabled: bool,
 }
@@ -59,7 +59,7 @@ pub(crate) fn test_classes(classes: &[Class], told: &[ToldTest]) -> Vec<TestClas
             found.push(TestClass {
                 id: TestId::new(&*class.module, &summary.name),
                 class: index,
-                nest: nest.clone(),
+                nest: detector.with_inherited(nest),
                 is_disabled: detector.is_disabled(summary),
             });
         }
@@ -136,6 +136,8 @@ struct Detector<'c> {
     is_test_case: Vec<bool>,
     has_unknown_super: Vec<bool>,
     has_tests: Vec<bool>,
+    /// By the class that they are declared in.
+    inner_tests: HashMap<&'c str, Vec<usize>>,
 }
 
 impl<'c> Detector<'c> {
@@ -151,7 +153,12 @@ impl<'c> Detector<'c> {
             is_test_case: Vec::new(),
             has_unknown_super: Vec::new(),
             has_tests: Vec::new(),
+            inner_tests: HashMap::new(),
         };
+        for (index, class) in classes.iter().enumerate().filter(|(_, class)| is_nested_test(&class.summary)) {
+            let outer = class.summary.outer.map_or("", |outer| class.summary.text(outer));
+            detector.inner_tests.entry(outer).or_default().push(index);
+        }
         detector.find_meanings();
         let supers = |class: &'c ClassSummary| class.texts_of(&class.supers);
         detector.is_test_case = detector.inherited(|detector, class| {
@@ -165,8 +172,7 @@ impl<'c> Detector<'c> {
         let mut declares: Vec<bool> =
             (0..classes.len()).map(|index| detector.declares_tests(index)).collect();
         // An inner class with tests is inherited with the class that it is declared in.
-        for class in classes.iter().filter(|class| is_nested_test(&class.summary)) {
-            let outer = class.summary.outer.map_or("", |outer| class.summary.text(outer));
+        for outer in detector.inner_tests.keys() {
             detector.named(outer).iter().for_each(|&outer| declares[outer as usize] = true);
         }
         let mut index = 0;
@@ -175,6 +181,26 @@ impl<'c> Detector<'c> {
             declares[index - 1]
         });
         detector
+    }
+
+    /// A nest with the inner classes with tests that its classes inherit.
+    fn with_inherited(&self, nest: &[usize]) -> Vec<usize> {
+        let (mut all, mut seen) = (nest.to_vec(), nest.to_vec());
+        let mut next = 0;
+        while let Some(&index) = seen.get(next) {
+            next += 1;
+            let class = &self.classes[index].summary;
+            let inner = self.inner_tests.get(class.name.as_str()).into_iter().flatten().copied();
+            let supers = class.texts_of(&class.supers).flat_map(|name| self.named(name));
+            for found in inner.clone().chain(supers.map(|&parent| parent as usize)) {
+                if !seen.contains(&found) {
+                    seen.push(found);
+                }
+            }
+            let inherited: Vec<usize> = inner.filter(|inner| !all.contains(inner)).collect();
+            all.extend(inherited);
+        }
+        all
     }
 
     fn named(&self, name: &str) -> &[u32] {
