@@ -89,25 +89,30 @@ impl Built<'_> {
             self.dependencies.outdated(&project.top(), |object| self.holders.contains_key(object));
         older.extend(self.called_after(&sources));
         let witnesses = Witnesses::new(self.session, self.tree);
-        let mut unsettled = older.into_iter().filter(|older| !witnesses.know(older));
+        let mut asked: HashMap<String, bool> = HashMap::new();
+        let mut is_fresh =
+            |program: &str| *asked.entry(program.to_string()).or_insert_with(|| self.is_fresh(program));
         // What no test can reach is only told.
         let mut untested = None;
-        for older in unsettled.by_ref() {
+        for older in older.into_iter().filter(|older| !witnesses.know(older)) {
             match self.program_of(&older.object) {
-                Some(program) if !self.is_fresh(program) => return Some(self.certain(program, older)),
+                Some(program) if !is_fresh(program) => return Some(self.certain(program, older)),
                 Some(_) => {}
                 None => untested = untested.or(Some(older)),
             }
         }
         let not_linked = self.not_linked.iter().find(|(program, object)| {
-            self.tested.contains(program) && !witnesses.know_link(program, object) && !self.is_fresh(program)
+            self.tested.contains(program) && !witnesses.know_link(program, object) && !is_fresh(program)
         });
         if let Some((program, object)) = not_linked {
             let older = Older { object: program.to_string(), file: self.directory.join(object) };
             return Some(self.certain(program, older));
         }
         let untested = untested.map(|older| Outdated { is_certain: false, ..self.certain("", older) });
-        untested.or_else(|| self.newer_than_everything(&sources))
+        match self.newer_than_everything(&sources) {
+            Some(outdated) if outdated.is_certain => Some(outdated),
+            outdated => untested.or(outdated),
+        }
     }
 
     fn certain(&self, program: &str, older: Older) -> Outdated {
@@ -121,7 +126,9 @@ impl Built<'_> {
     fn fix(&self, object: &str) -> String {
         let project = &self.session.project;
         let directory = project.shown(self.directory);
+        let program = || object.rsplit('/').next().filter(|_| self.tested.contains(object));
         let command = cmake_target(object)
+            .or_else(program)
             .filter(|_| self.directory.join("CMakeCache.txt").exists())
             .map(|target| format!("`cmake --build {directory} --target {target}`"));
         match (&project.settings.build, self.has_built, command) {
