@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use fewer_core::outcome::Verdict::{Passed, Skipped};
+use fewer_core::outcome::Verdict::Passed;
 use fewer_runners::googletest::{SelectedTest, Selection, plan_shards};
 use fewer_runners::{Event, Job, RunOptions, run};
 

@@ -7,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Value, json};
 
-use crate::workshop::{Project, TESTS};
+use crate::workshop::{Project, TESTS, manifest_directory};
 
 fn fields(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("an object: {value}")).keys().map(String::as_str).collect()
@@ -220,4 +220,29 @@ fn junit_has_every_test_and_marks_the_reused_ones() {
     assert_eq!(inside(&cases, "shape_test::Shape.Perimeter"), ["properties", "property", "system-out"]);
     let reused = cases.iter().find(|case| case.id == "shape_test::Shape.Perimeter").unwrap();
     assert!(reused.text.contains("reused from commit ") && reused.text.contains(" on "), "{}", reused.text);
+}
+
+#[test]
+fn every_test_that_a_rule_about_verdicts_names_is_there() {
+    let root = manifest_directory().join("../..");
+    let page = fs::read_to_string(root.join("docs/verdicts.md")).unwrap();
+    let mut sources = String::new();
+    let mut open = vec![root.join("crates")];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                sources.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let named = page.split('`').skip(1).step_by(2).map(|word| word.rsplit("::").next().unwrap_or(word));
+    let tests: Vec<&str> =
+        named.filter(|word| word.matches('_').count() >= 3 && !word.contains(' ')).collect();
+    assert!(tests.len() > 100, "{} tests are named", tests.len());
+    let missing: Vec<&&str> =
+        tests.iter().filter(|test| !sources.contains(&format!("fn {test}()"))).collect();
+    assert!(missing.is_empty(), "docs/verdicts.md names tests that are not there: {missing:?}");
 }
