@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -101,18 +102,38 @@ impl Built<'_> {
                 None => untested = untested.or(Some(older)),
             }
         }
-        let not_linked = self.not_linked.iter().find(|(program, object)| {
-            self.tested.contains(program) && !witnesses.know_link(program, object) && !is_fresh(program)
+        let not_linked = self.not_linked.iter().find_map(|(program, object)| {
+            let newer = match self.linked_from(program) {
+                Some(files) => files.into_iter().find(|file| self.is_newer(file, program))?,
+                None => self.directory.join(object),
+            };
+            let is_stale =
+                self.tested.contains(program) && !witnesses.know_link(program, object) && !is_fresh(program);
+            is_stale.then_some((program, newer))
         });
-        if let Some((program, object)) = not_linked {
-            let older = Older { object: program.to_string(), file: self.directory.join(object) };
-            return Some(self.certain(program, older));
+        if let Some((program, file)) = not_linked {
+            return Some(self.certain(program, Older { object: program.to_string(), file }));
         }
         let untested = untested.map(|older| Outdated { is_certain: false, ..self.certain("", older) });
         match self.newer_than_everything(&sources) {
             Some(outdated) if outdated.is_certain => Some(outdated),
             outdated => untested.or(outdated),
         }
+    }
+
+    /// What CMake's Makefiles link a program from; symbols alone cannot tell apart equal objects of two programs.
+    fn linked_from(&self, program: &str) -> Option<Vec<PathBuf>> {
+        let path = self.directory.join(program);
+        let directory = path.parent()?;
+        let name = path.file_name()?.to_str()?;
+        let words = fs::read_to_string(directory.join(format!("CMakeFiles/{name}.dir/link.txt"))).ok()?;
+        let files = words.split_whitespace().map(|word| directory.join(word));
+        let is_input = |file: &PathBuf| file.starts_with(self.directory) && *file != path && file.is_file();
+        Some(files.filter(is_input).collect())
+    }
+
+    fn is_newer(&self, file: &Path, program: &str) -> bool {
+        modified(file) > modified(&self.directory.join(program))
     }
 
     fn certain(&self, program: &str, older: Older) -> Outdated {

@@ -57,6 +57,29 @@ fn a_target_that_the_build_command_does_not_build_is_stale_after_an_edit() {
 }
 
 #[test]
+fn a_program_is_not_stale_because_of_an_equal_object_of_another_one() {
+    let project = Project::empty();
+    project.write(".gitignore", "build/\n");
+    project.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.16)\nproject(p CXX)\nenable_testing()\n\
+         foreach(name a b)\nadd_executable(${name} common.cpp ${name}.cpp)\n\
+         target_link_libraries(${name} gtest gtest_main pthread)\nadd_test(NAME ${name} COMMAND ${name})\nendforeach()\n",
+    );
+    project.write("common.cpp", "int common() { return 1; }\n");
+    for name in ["a", "b"] {
+        let test = "#include <gtest/gtest.h>\nint common();\nTEST(S, T) { EXPECT_EQ(common(), 1); }\n";
+        project.write(&format!("{name}.cpp"), test);
+    }
+    project.command("cmake", &["-S", ".", "-B", "build", "-G", "Unix Makefiles"]);
+    project.commit_all();
+    project.command("cmake", &["--build", "build", "--target", "a"]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    project.command("cmake", &["--build", "build"]);
+    project.fewer(&["run"]).expect(0);
+}
+
+#[test]
 fn init_and_the_doctor_find_what_all_does_not_build() {
     for generator in ["Ninja", "Unix Makefiles"] {
         let project = left_out_of_all(generator);
