@@ -265,6 +265,18 @@ fn a_forked_child_runs_on_while_the_parent_leaves_with_0() {
         .stays_red(&["t::S.A", "t::S.B"]);
 }
 
+/// The report is complete and was written before the process ended, and GoogleTest's mark of a premature exit is gone: nothing
+/// tells that another process did so.
+#[test]
+fn limit_a_forked_child_that_has_run_everything_passes_for_its_parent() {
+    source(
+        "#include <sys/wait.h>\n\
+         TEST(S, A) { int status; pid_t child = fork(); if (child > 0) { waitpid(child, &status, 0); _exit(0); } }\n\
+         TEST(S, B) {}\n",
+    )
+    .is_green(&["t::S.A", "t::S.B"]);
+}
+
 #[test]
 fn a_report_that_a_test_wrote_itself() {
     source(

@@ -313,6 +313,46 @@ fn each_test_has_a_process_of_its_own_where_the_settings_say_so() {
         .stays_red(&["p::b"]);
 }
 
+/// What one test does to a static is no part of what the other one reaches, and each has a process of its own.
+#[test]
+fn limit_a_test_that_fails_only_beside_another_one_is_not_selected_by_an_edit_of_that() {
+    let library = |added: u32| {
+        format!(
+            "use std::sync::atomic::{{AtomicU32, Ordering::SeqCst}};
+             static COUNT: AtomicU32 = AtomicU32::new(0);
+             pub fn add(n: u32) -> u32 {{ COUNT.fetch_add(n, SeqCst) + n }}
+             #[test] fn a() {{ add({added}); }}
+             #[test] fn b() {{ std::thread::sleep(std::time::Duration::from_millis(300)); assert_eq!(add(1), 1); }}"
+        )
+    };
+    let row = package(&[("src/lib.rs", &library(0))]);
+    row.is_green(&["p::a", "p::b"]);
+    row.project.write("src/lib.rs", &library(1));
+    assert!(!row.own_runner_is_green());
+    let (code, document, shown) = row.run();
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(super::found(&document, "p::b")[0].0, "reuse", "{shown}");
+}
+
+/// The whole program that a failure is confirmed with does not hold the test that would have written the file.
+#[test]
+fn limit_a_test_that_needs_a_file_of_another_program_fails_when_only_it_is_selected() {
+    let reads = |limit: u32| {
+        format!(
+            "#[test] fn reads() {{ let limit = {limit}; assert_eq!(std::fs::read_to_string(\"target/x\").unwrap_or_default(), \"1\", \"{{limit}}\"); }}"
+        )
+    };
+    let writes = "#[test] fn writes() { std::fs::write(\"target/x\", \"1\").unwrap(); }";
+    let row = package(&[("tests/a.rs", writes), ("tests/b.rs", &reads(5))]);
+    assert!(row.own_runner_is_green());
+    row.is_green(&["a::writes", "b::reads"]);
+    std::fs::remove_file(row.project.file("target/x")).unwrap();
+    row.project.write("tests/b.rs", &reads(6));
+    let (code, document, shown) = row.run();
+    assert_eq!(code, Some(1), "{shown}");
+    assert_eq!(super::found(&document, "a::writes")[0].0, "reuse", "{shown}");
+}
+
 #[test]
 fn in_a_process_for_the_whole_program_the_one_that_ends_it_is_found() {
     let library = format!(
