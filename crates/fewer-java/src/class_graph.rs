@@ -110,19 +110,16 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// An imported class of a package of the project that no file declares is made by a generator, from the classes
-    /// around it.
+    /// What a generator makes, it makes from the classes around it.
     fn connect_generated(&mut self, from: ElementId, summary: &'p ClassSummary) {
-        for import in summary.texts_of(&summary.foreign_imports) {
-            let package = package_of(import);
-            if self.naming.is_package(package) {
-                let group = self.package_group(package);
-                self.graph.reference(from, group);
-                self.notes.insert(format!(
-                    "{} imports {import}, which no source file declares: it counts as made from all of {package}",
-                    summary.name
-                ));
-            }
+        for class in self.naming.generated(summary) {
+            let package = package_of(class);
+            let group = self.package_group(package);
+            self.graph.reference(from, group);
+            self.notes.insert(format!(
+                "{} uses {class}, which no source file declares: it counts as made from all of {package}",
+                summary.name
+            ));
         }
     }
 

@@ -14,6 +14,7 @@ mod class_loads;
 pub mod class_path;
 pub mod class_reader;
 mod declarations;
+mod java_lang;
 mod member_graph;
 mod member_world;
 mod mention;

@@ -253,11 +253,8 @@ impl<'p> WorldBuilder<'p> {
                 creates.extend(self.named_by(string));
             }
         }
-        for import in summary.texts_of(&summary.foreign_imports) {
-            let package = package_of(import);
-            if self.naming.is_package(package) {
-                creates.extend(self.naming.classes_in(package));
-            }
+        for class in self.naming.generated(summary) {
+            creates.extend(self.naming.classes_in(package_of(class)));
         }
         references.sort_unstable();
         references.dedup();

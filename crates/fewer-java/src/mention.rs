@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use tree_sitter::Node;
 
-use crate::source_facts::{Argument, Load, Mentions};
+use crate::source_facts::{Argument, Import, Load, Mentions};
 use crate::summary::{LoadedKind, TextId, Texts};
 use crate::syntax::{Kind, Syntax};
 
@@ -120,13 +120,10 @@ impl<'s> Source<'s> {
     }
 
     /// A call that loads a class or a resource by a name that is no literal.
-    pub fn load(&self, call: Node<'_>, name: &str, texts: &mut Texts) -> Option<Load> {
+    pub fn load(&self, call: Node<'_>, name: &str, imports: &[Import], texts: &mut Texts) -> Option<Load> {
         let kind = loaded_by(name)?;
-        if name == "forName" {
-            let receiver = self.field(call, self.syntax.object).and_then(|object| self.chain(object));
-            if !matches!(receiver.as_deref(), Some("Class" | "java.lang.Class") | None) {
-                return None;
-            }
+        if name == "forName" && !self.is_of_class(call, imports) {
+            return None;
         }
         if lists_members(name) {
             return Some(Load { kind, call: texts.id(name), argument: Argument::Computed });
@@ -137,6 +134,18 @@ impl<'s> Source<'s> {
             arguments.named_children(&mut cursor).find(|node| self.syntax.kind(*node) != Kind::Comment)?;
         let argument = self.argument(first, texts)?;
         Some(Load { kind, call: texts.id(name), argument })
+    }
+
+    /// Whether a call of `forName` can be that of `java.lang.Class`: many classes have a method of this name.
+    fn is_of_class(&self, call: Node<'_>, imports: &[Import]) -> bool {
+        let Some(object) = self.field(call, self.syntax.object) else {
+            let names = ["java.lang.Class", "java.lang.Class.forName"];
+            return imports.iter().any(|import| import.is_static && names.contains(&import.name.as_str()));
+        };
+        match self.chain(object) {
+            Some(chain) => ["Class", "java.lang.Class"].contains(&chain.as_str()),
+            None => !matches!(self.syntax.kind(object), Kind::This | Kind::Super),
+        }
     }
 
     /// `None` for a name that is seen as a whole: a literal, or `X.class.getName()`.

@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::program::{Input, InputKind, Program};
 use crate::summary::{ClassSummary, LoadedName, MemberTraits, Unknown, package_of};
 
+/// Shorter names are in others by chance.
+const SHORTEST_CLUE: usize = 3;
+
 /// Indexes over the names of a program.
 pub(crate) struct Naming<'p> {
     program: &'p Program,
@@ -102,8 +105,28 @@ impl<'p> Naming<'p> {
         self.by_name.get(dotted).or_else(|| self.by_dotted.get(dotted)).map(Vec::as_slice)
     }
 
-    pub fn is_package(&self, name: &str) -> bool {
+    fn is_package(&self, name: &str) -> bool {
         !name.is_empty() && self.packages.contains_key(name)
+    }
+
+    /// Classes of packages of the project that a class uses and no file declares: a generator makes them. Where a
+    /// library may have them too, only those that are called after a class of their package.
+    pub fn generated<'s>(&self, summary: &'s ClassSummary) -> Vec<&'s str> {
+        let doubtful = summary.texts_of(&summary.doubtful).filter(|name| self.is_called_after_another(name));
+        let all = summary.texts_of(&summary.undeclared).chain(doubtful);
+        all.filter(|name| self.is_package(package_of(name))).collect()
+    }
+
+    /// `p.RowInfo`, where there is a `p.Row`.
+    fn is_called_after_another(&self, name: &str) -> bool {
+        let package = package_of(name);
+        let simple = name.strip_prefix(package).unwrap_or(name).trim_start_matches('.');
+        let ends = || simple.char_indices().map(|(at, _)| at).skip(1).chain([simple.len()]);
+        let starts = simple.char_indices().filter(|(_, c)| c.is_uppercase()).map(|(at, _)| at);
+        let mut parts = starts.flat_map(|start| {
+            ends().filter(move |end| *end >= start + SHORTEST_CLUE).map(move |end| &simple[start..end])
+        });
+        parts.any(|part| self.by_name.contains_key(format!("{package}.{part}").as_str()))
     }
 
     /// A package that holds classes, itself or below it; the name as it is stored or that of the first below.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::summary::{ClassTraits, LoadedKind, MemberTraits, TextId, TextList, decode, encode};
 
 /// Raise when the reader gives other facts for the same bytes: cached ones are then read anew.
-pub const SOURCE_FACTS_VERSION: u32 = 2;
+pub const SOURCE_FACTS_VERSION: u32 = 3;
 
 /// `import [static] name[.*];`
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -90,6 +90,9 @@ pub struct SourceFacts {
     pub package: String,
     pub imports: Vec<Import>,
     pub types: Vec<TypeFacts>,
+    /// Names with a capital that it gives to type parameters, variables and local classes: they mean nothing of
+    /// another file. Sorted, without repetitions.
+    pub given: Vec<TextId>,
     /// The file could not be parsed: why, in words.
     pub broken: Option<String>,
 }

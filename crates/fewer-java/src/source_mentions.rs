@@ -27,7 +27,11 @@ impl Walk<'_> {
         }
         match kind {
             Kind::Identifier => self.identifier(node, field),
-            Kind::TypeIdentifier | Kind::ScopedType if self.is_part_of_name() => {}
+            Kind::TypeIdentifier if self.parent() == Kind::TypeParameter => {
+                let id = self.texts.id(self.source.of(node));
+                self.facts.given.push(id);
+            }
+            Kind::TypeIdentifier | Kind::ScopedType if self.parent() == Kind::ScopedType => {}
             Kind::TypeIdentifier | Kind::ScopedType => self.type_name(node),
             Kind::ScopedIdentifier => {
                 self.type_name(node);
@@ -67,6 +71,7 @@ impl Walk<'_> {
             Kind::FieldAccess if field == syntax.field => return,
             _ if field == syntax.name => {
                 collected.declared.insert(id);
+                self.facts.given.push(id);
                 return;
             }
             _ => collected.mentions.expressions.push(id),
@@ -74,11 +79,6 @@ impl Walk<'_> {
         if let Some(member) = &mut self.member {
             member.has_effect = true;
         }
-    }
-
-    /// A part of a longer name, or the name of a type parameter.
-    fn is_part_of_name(&self) -> bool {
-        matches!(self.parent(), Kind::ScopedType | Kind::TypeParameter)
     }
 
     fn type_name(&mut self, node: Node<'_>) {
@@ -165,7 +165,7 @@ impl Walk<'_> {
         let syntax = self.source.syntax;
         let Some(name) = self.source.field(node, syntax.name) else { return };
         self.receive(self.source.field(node, syntax.object), name);
-        if let Some(load) = self.source.load(node, self.source.of(name), &mut self.texts)
+        if let Some(load) = self.source.load(node, self.source.of(name), &self.facts.imports, &mut self.texts)
             && let Some(collected) = self.collected()
         {
             collected.mentions.loads.push(load);

@@ -9,7 +9,7 @@ use tree_sitter::{Node, Parser, Tree};
 use crate::broken_source::read_broken;
 use crate::mention::{Collected, Source};
 use crate::source_facts::{Import, MemberFacts, Mentions, SourceFacts, TypeFacts};
-use crate::summary::{ClassTraits, MemberTraits, Texts};
+use crate::summary::{ClassTraits, MemberTraits, TextId, Texts};
 use crate::syntax::{Kind, Syntax};
 use crate::transliteration::{readable, without_newest_syntax};
 
@@ -167,6 +167,10 @@ impl<'s> Walk<'s> {
         while !self.types.is_empty() {
             self.close_type(removed);
         }
+        let is_capital = |id: &TextId| self.texts.list.get(*id).starts_with(char::is_uppercase);
+        self.facts.given.retain(is_capital);
+        self.facts.given.sort_unstable();
+        self.facts.given.dedup();
         self.facts.texts = self.texts.list;
         self.facts
     }

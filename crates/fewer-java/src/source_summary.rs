@@ -1,12 +1,13 @@
 //! The types of one source file as class summaries: every mention replaced by the classes it means. Looks names
 //! up in the declarations of the whole project; keeps nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fewer_core::{DigestBuilder, Domain};
 
 use crate::declarations::{Declarations, DeclaringFile, Resolved, TypeKey};
-use crate::source_facts::{Argument, Load, MemberFacts, Mentions};
+use crate::java_lang::JAVA_LANG;
+use crate::source_facts::{Argument, Import, Load, MemberFacts, Mentions};
 use crate::summary::{ClassSummary, LoadedName, MemberLists, MemberSummary, TextId, Texts, Unknown, Use};
 
 const CLASS: Domain = Domain::new("java.source.class");
@@ -23,6 +24,7 @@ pub(crate) fn summarise(declarations: &Declarations, file: u32) -> Vec<ClassSumm
             members_of_imports.entry(member).or_default().extend(owners);
         }
     }
+    let given = declaring.facts.given.iter().map(|&id| declaring.facts.text(id)).collect();
     let summarised = declaring.types().map(|index| {
         let scope = Scope {
             declarations,
@@ -31,6 +33,7 @@ pub(crate) fn summarise(declarations: &Declarations, file: u32) -> Vec<ClassSumm
             index,
             members_of_imports: &members_of_imports,
             wildcard_owners: &wildcard_owners,
+            given: &given,
             known: HashMap::new(),
             texts: Texts::default(),
             member_lists: MemberLists::default(),
@@ -48,6 +51,8 @@ struct Scope<'d> {
     index: u32,
     members_of_imports: &'d HashMap<&'d str, Vec<TypeKey>>,
     wildcard_owners: &'d [TypeKey],
+    /// Names of type parameters, variables and local classes of the file.
+    given: &'d HashSet<&'d str>,
     known: HashMap<TextId, Resolved>,
     texts: Texts,
     member_lists: MemberLists,
@@ -77,6 +82,7 @@ impl<'d> Scope<'d> {
             .collect();
         let strings: BTreeSet<&str> =
             mentions.iter().flat_map(|mentions| &mentions.strings).map(|&id| facts.text(id)).collect();
+        let (undeclared, doubtful) = self.undeclared(&mentions);
         let unknowns: BTreeSet<Unknown> =
             mentions.iter().flat_map(|mentions| &mentions.loads).map(|load| self.unknown(load)).collect();
         let provides = declared
@@ -102,7 +108,8 @@ impl<'d> Scope<'d> {
                 .map(|(service, provider)| (self.texts.id(service), self.texts.id(provider)))
                 .collect(),
             unknowns: unknowns.into_iter().collect(),
-            foreign_imports: self.foreign_imports(),
+            undeclared: self.texts.sorted(undeclared.iter().map(String::as_str)),
+            doubtful: self.texts.sorted(doubtful.iter().map(String::as_str)),
             header: declared.header,
             header_references: self.texts.sorted(header),
             members,
@@ -258,12 +265,46 @@ impl<'d> Scope<'d> {
         }
     }
 
-    fn foreign_imports(&mut self) -> Vec<TextId> {
-        let imports = self.declaring.facts.imports.iter();
-        let classes = imports.filter(|import| !import.is_static && !import.is_wildcard);
-        let foreign = classes.filter(|import| self.declarations.qualified(&import.name).types.is_empty());
-        let foreign: Vec<&str> = foreign.map(|import| import.name.as_str()).collect();
-        self.texts.sorted(foreign)
+    /// Classes that no file declares, by their full names: certainly, and where a wildcard may bring in another.
+    fn undeclared(&mut self, mentions: &[&Mentions]) -> (BTreeSet<String>, BTreeSet<String>) {
+        let facts = &self.declaring.facts;
+        let imports = || facts.imports.iter().filter(|import| !import.is_static);
+        let packages: Vec<&str> =
+            imports().filter(|import| import.is_wildcard).map(|import| import.name.as_str()).collect();
+        let is_absent = |import: &&Import| self.declarations.qualified(&import.name).types.is_empty();
+        let absent = imports().filter(|import| !import.is_wildcard).filter(is_absent);
+        let mut undeclared: BTreeSet<String> = absent.map(|import| import.name.clone()).collect();
+        let mut doubtful = BTreeSet::new();
+        for name in self.unimported(mentions) {
+            let own = format!("{}.{name}", facts.package);
+            if packages.is_empty() {
+                undeclared.insert(own);
+            } else {
+                doubtful.insert(own);
+                doubtful.extend(packages.iter().map(|package| format!("{package}.{name}")));
+            }
+        }
+        (undeclared, doubtful)
+    }
+
+    /// Names of classes that nothing in the project and no import explains.
+    fn unimported(&mut self, mentions: &[&Mentions]) -> BTreeSet<&'d str> {
+        let facts = &self.declaring.facts;
+        let types = mentions.iter().flat_map(|mentions| &mentions.types).map(|&id| (id, true));
+        let expressions = mentions.iter().flat_map(|mentions| &mentions.expressions).map(|&id| (id, false));
+        let mut names = BTreeSet::new();
+        for (id, is_type) in types.chain(expressions) {
+            let text = facts.text(id);
+            let name = text.split('.').next().unwrap_or(text);
+            let is_explained = !looks_like_class(name, is_type)
+                || JAVA_LANG.binary_search(&name).is_ok()
+                || self.given.contains(name)
+                || self.declaring.imported(name).is_some();
+            if !is_explained && self.resolve(id).types.is_empty() {
+                names.insert(name);
+            }
+        }
+        names
     }
 
     fn supers(&self, written: &[TextId], scope: Option<u32>) -> BTreeSet<String> {
@@ -325,4 +366,9 @@ impl<'d> Scope<'d> {
         };
         LoadedName::Field { owners, field: field.to_string() }
     }
+}
+
+/// By the usual spelling. Where an expression stands, a name in capitals is a constant's.
+fn looks_like_class(name: &str, is_type: bool) -> bool {
+    name.starts_with(char::is_uppercase) && (is_type || name.contains(char::is_lowercase))
 }

@@ -9,7 +9,7 @@ pub(crate) use crate::texts::Texts;
 pub use crate::texts::{TextId, TextList};
 
 /// Raise when the class reader gives other summaries for the same bytes: cached ones are then read anew.
-pub const CLASS_SUMMARY_VERSION: u32 = 2;
+pub const CLASS_SUMMARY_VERSION: u32 = 3;
 
 /// What a class is, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -201,8 +201,11 @@ pub struct ClassSummary {
     /// `provides S with P` of a module.
     pub provides: Vec<(TextId, TextId)>,
     pub unknowns: Vec<Unknown>,
-    /// Imported classes that no file declares: libraries', or made by a generator.
-    pub foreign_imports: Vec<TextId>,
+    /// Classes that it uses and no file declares, by their full names: imported, or of its own package if they are
+    /// not of a library. In source only.
+    pub undeclared: Vec<TextId>,
+    /// Such names that a library may have too, as its classes are imported by a wildcard.
+    pub doubtful: Vec<TextId>,
     /// What the declaration itself (not its members) says and names.
     pub header: Digest,
     pub header_references: Vec<TextId>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fewer_core::TestId;
 use fewer_java::summary::{ClassTraits, LoadedName};
-use fewer_java::{ClassSummary, Options, Program, SourceChange, SourceProject, read_source};
+use fewer_java::{ClassSummary, Level, Options, Program, SourceChange, SourceProject, read_source};
 
 fn project(files: &[(&str, &str)]) -> SourceProject {
     let mut project = SourceProject::new();
@@ -170,6 +170,8 @@ fn loads_by_name_are_told_apart_by_what_is_known_of_the_name() {
         Object computed(String CONSTANT) { return loader.loadClass(CONSTANT); }
         Object of_class() { return Class.forName(B.class.getName()); }
         Object charset(String s) { return Charset.forName(s); }
+        static Object forName(String s) { return s; }
+        Object own(String s) { return forName(s) == this.forName(s); }
         Object resource() { return A.class.getResource(name()); }
     }"#;
     let summary = class(&project(&[("p/A.java", text)]), "p.A");
@@ -186,6 +188,23 @@ fn loads_by_name_are_told_apart_by_what_is_known_of_the_name() {
         ]
     );
     assert!(summary.texts_of(&summary.strings).any(|string| string == "p.C"));
+}
+
+#[test]
+fn a_method_called_for_name_is_that_of_class_only_where_it_is_imported_or_called_on_a_class() {
+    for (import, call, expected) in [
+        ("", "forName(s)", 0),
+        ("import static q.Charsets.forName;", "forName(s)", 0),
+        ("import static q.Charsets.*;", "super.forName(s)", 0),
+        ("import static java.lang.Class.forName;", "forName(s)", 1),
+        ("import static java.lang.Class.*;", "forName(s)", 1),
+        ("", "java.lang.Class.forName(s)", 1),
+        ("", "getClass().forName(s)", 1),
+    ] {
+        let text = format!("package p; {import} class A {{ Object load(String s) {{ return {call}; }} }}");
+        let summary = class(&project(&[("p/A.java", &text)]), "p.A");
+        assert_eq!(summary.unknowns.len(), expected, "{import} {call}");
+    }
 }
 
 #[test]
@@ -240,7 +259,50 @@ fn an_imported_class_that_a_generator_makes_stands_for_its_package() {
     let reached: Vec<&str> =
         graph.reachable(&[user]).into_iter().map(|element| graph.name(element)).collect();
     assert_eq!(reached, ["p.U", "package q", "q.Model"]);
-    assert!(analysed.notes[0].contains("imports q.Generated, which no source file declares"));
+    assert!(analysed.notes[0].contains("uses q.Generated, which no source file declares"));
+}
+
+#[test]
+fn a_class_that_nothing_explains_is_made_by_a_generator_from_its_own_package() {
+    let model = ("p/Model.java", "package p; class Model {}");
+    let star = ("q/Star.java", "package q; public class Star {}");
+    for (text, expected) in [
+        ("package p; class U { ModelInfo i; }", "p.Model"),
+        ("package p; class U { int i = Registry.SIZE; }", "p.Model"),
+        ("package p; class U { Object o = Registry.all(); }", "p.Model"),
+        ("package p; import java.util.*; class U { Object o = new ModelInfo(); }", "p.Model"),
+        ("package p; import q.*; class U extends ImmutableStar {}", "q.Star"),
+        ("package p; import java.util.*; class U { List<String> l; }", ""),
+        ("package p; import java.util.List; class U { List<String> l; @Override public void f() {} }", ""),
+        ("package p; class U<T extends Comparable<T>> { T t; <K1> K1 f(K1 k) { return k; } }", ""),
+        ("package p; class U { static final int MAX = 1; int f() { return MAX + Integer.MAX_VALUE; } }", ""),
+        ("package p; class U { void f() { class Local {} new Local(); } }", ""),
+        ("package p; import static org.junit.Assert.*; class U { void f() { java.util.List l; } }", ""),
+    ] {
+        for level in [Level::Class, Level::Member] {
+            let test = text.replace(" class U", " @org.junit.jupiter.api.Nested class U").replacen(
+                "{",
+                "{ @org.junit.Test void t() {} ",
+                1,
+            );
+            let files = [("p/U.java", test.as_str()), model, star];
+            let program =
+                Program { classes: project(&files).classes().cloned().collect(), inputs: Vec::new() };
+            let graph = program.analyse(Options { level, ..Options::default() }).graph;
+            let roots: Vec<_> = graph.tests().iter().flat_map(|test| test.roots.clone()).collect();
+            let reached = graph.reachable(&roots);
+            let others: Vec<&str> = reached
+                .into_iter()
+                .map(|element| graph.name(element))
+                .filter(|name| ["p.Model", "q.Star"].contains(name))
+                .collect();
+            assert_eq!(
+                others,
+                Vec::from_iter((!expected.is_empty()).then_some(expected)),
+                "{text} {level:?}"
+            );
+        }
+    }
 }
 
 /// The test classes of some files.
@@ -296,8 +358,8 @@ mod inputs {
 
     /// Which tests reach an input, in a module with two tests.
     fn users(input: &str, kind: InputKind, first: &str) -> Vec<String> {
-        let first = format!("package p; class FirstTest {{ @Test void f() {{ {first} }} }}");
-        let second = "package p; class SecondTest { @Test void f() { print(\"data\"); } }";
+        let first = format!("package p; class FirstTest {{ @org.junit.Test void f() {{ {first} }} }}");
+        let second = "package p; class SecondTest { @org.junit.Test void f() { print(\"data\"); } }";
         let files = [("p/FirstTest.java", first.as_str()), ("p/SecondTest.java", second)];
         let classes = project(&files).classes().cloned().collect();
         let input = Input { name: input.into(), digest: Digest(1), kind, module: Some("m".into()) };

@@ -13,12 +13,13 @@ use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
 use crate::affected_elements::{exactly, tests_reaching};
 use crate::cli::{AffectedFormat, AffectedOptions};
-use crate::java::{FactsReader, FileChange, FileContent, JavaState, options_of};
+use crate::java::{FactsReader, FileChange, FileContent, JavaState, not_checked_out, options_of};
 use crate::project::start_directory;
 use crate::session::Session;
 
 /// So many notes are shown; JSON has them all.
 const SHOWN_NOTES: usize = 5;
+const NOT_CHECKED_OUT: &str = "nothing is checked out here: the files are those of HEAD";
 
 pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
     let diff = match (&options.diff, options.paths.as_slice()) {
@@ -68,11 +69,17 @@ fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) 
     let Some(tree) = &session.project.work_tree else {
         bail!("{} is in no git working tree: give --diff A..B", session.project.root.display());
     };
-    let files = tree.list_files(tree.root())?.into_iter().map(|path| {
-        let content = on_disk(&tree.root().join(&path))?;
-        Ok(FileChange { path, content })
-    });
-    state.apply(files.collect::<anyhow::Result<_>>()?, &mut reader)?;
+    let head = not_checked_out(&session.project, &repository)?;
+    let mut notes: Vec<String> = head.iter().map(|_| NOT_CHECKED_OUT.to_string()).collect();
+    let files = match head {
+        Some(entries) => entries.into_iter().map(FileChange::of_entry).collect(),
+        None => tree
+            .list_files(tree.root())?
+            .into_iter()
+            .map(|path| file(tree, path))
+            .collect::<Result<_, _>>()?,
+    };
+    state.apply(files, &mut reader)?;
     session.go_on()?;
     let analysed = state.analyse();
     drop(phase);
@@ -93,7 +100,7 @@ fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) 
         inputs.push(InputView { input: text.clone(), kind, objects: Vec::new(), elements: found.len() });
         elements.extend(found);
     }
-    let mut notes = analysed.notes.clone();
+    notes.extend(analysed.notes.iter().cloned());
     let unknown = inputs.iter().filter(|view| view.kind == InputKind::Unknown);
     notes.extend(unknown.map(|view| format!("{}: no test depends on it", view.input)));
     print(session, options, &inputs, &tests_reaching(graph, &elements), &notes)
@@ -134,6 +141,11 @@ fn changes(
         let Some(tree) = &session.project.work_tree else {
             bail!("{} is in no git working tree: give two commits, A..B", session.project.root.display());
         };
+        if not_checked_out(&session.project, repository)?.is_some() {
+            bail!(
+                "nothing is checked out here to compare with: give two commits, A..B, or check out (git checkout HEAD)"
+            );
+        }
         return uncommitted(repository, tree, old);
     };
     let mut changes = Vec::new();
@@ -148,11 +160,13 @@ fn uncommitted(repository: &Repository, tree: &WorkTree, old: CommitHash) -> any
     let committed: BTreeSet<PathBuf> = repository.tree(old)?.into_iter().map(|entry| entry.path).collect();
     let mut paths: BTreeSet<PathBuf> = tree.changed_since(&old.to_string())?.into_iter().collect();
     paths.extend(tree.list_files(tree.root())?.into_iter().filter(|path| !committed.contains(path)));
-    let change = |path: PathBuf| {
-        let content = on_disk(&tree.root().join(&path))?;
-        Ok(FileChange { path, content })
-    };
-    paths.into_iter().map(change).collect()
+    paths.into_iter().map(|path| file(tree, path)).collect()
+}
+
+/// A file of the working tree as it is.
+fn file(tree: &WorkTree, path: PathBuf) -> anyhow::Result<FileChange> {
+    let content = on_disk(&tree.root().join(&path))?;
+    Ok(FileChange { path, content })
 }
 
 /// `None` if nothing is there. A directory in place of a file is another repository.

@@ -22,7 +22,10 @@ pub use record::{RECORD_KIND, Record};
 pub use state::{FileChange, FileContent, JavaState};
 pub use tool::{build_directories, keep_layout, tool_of};
 
+use std::path::PathBuf;
+
 use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_git::{HistoryError, Repository, TreeEntry};
 use fewer_java::source_facts::SOURCE_FACTS_VERSION;
 use fewer_java::{Dependencies, Level, Options, Reflection};
 
@@ -35,13 +38,37 @@ use crate::settings::JavaSettings;
 const VERSION: u64 = 1;
 const ANALYSIS: Domain = Domain::new("java.analysis");
 
-/// Whether there is nothing to look at but Java: no build of C or C++, and Java files that git knows.
+/// Whether there is nothing to look at but Java: no build of C or C++, and Java files that git knows, if only in the
+/// commit of a clone without a checkout.
 pub fn is_java(project: &Project) -> bool {
     let Some(tree) = &project.work_tree else { return false };
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "java");
     let files = || tree.list_files(&project.root).unwrap_or_default();
     project.settings.build_directory.is_none()
         && BuildDirectory::find(project).is_err()
-        && files().iter().any(|path| path.extension().is_some_and(|ending| ending == "java"))
+        && (files().iter().any(is_source) || committed(project).iter().any(is_source))
+}
+
+/// What the project's part of the commit holds, where nothing of it is checked out.
+fn committed(project: &Project) -> Vec<PathBuf> {
+    let below = project.below_top();
+    let entries =
+        Repository::open(&project.root).and_then(|repository| not_checked_out(project, &repository));
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path);
+    paths.filter(|path| path.starts_with(&below)).collect()
+}
+
+/// The files of HEAD, if none of them is checked out.
+pub fn not_checked_out(
+    project: &Project,
+    repository: &Repository,
+) -> Result<Option<Vec<TreeEntry>>, HistoryError> {
+    let Some(tree) = &project.work_tree else { return Ok(None) };
+    if !tree.tracked_files(tree.root())?.is_empty() {
+        return Ok(None);
+    }
+    let Ok(head) = repository.resolve("HEAD") else { return Ok(None) };
+    repository.tree(head).map(Some)
 }
 
 /// What the user asked for, on the command line or in the settings.

@@ -147,6 +147,46 @@ fn a_class_loaded_by_its_name_is_a_dependency_but_not_to_the_firewall() {
     assert!(affected(&project, &[&diff[..], &["--dependencies", "firewall"]].concat()).is_empty());
 }
 
+/// An annotation processor makes `RowInfo` and `Registry` from `Row`; Names has a `forName` of its own.
+#[test]
+fn what_a_generator_makes_counts_and_an_own_for_name_loads_nothing() {
+    let project = shapes();
+    class(&project, "", "Row", "@Deprecated public class Row {\n    int a;\n}");
+    class(
+        &project,
+        "",
+        "Names",
+        "class Names {\n    static Object forName(String s) { return s; }\n    Object own(String s) { return forName(s); }\n}",
+    );
+    let apart = |name: &str, text: &str| project.write(&format!("src/test/java/{name}.java"), text);
+    let test = "@org.junit.jupiter.api.Test void works()";
+    apart(
+        "demo/InfoTest",
+        &format!("package demo;\nclass InfoTest {{ {test} {{ int i = RowInfo.FIELDS; }} }}\n"),
+    );
+    apart("demo/AllTest", &format!("package demo;\nclass AllTest {{ {test} {{ Registry.all(); }} }}\n"));
+    apart(
+        "demo/NamesTest",
+        &format!("package demo;\nclass NamesTest {{ {test} {{ new Names().own(\"x\"); }} }}\n"),
+    );
+    commit(&project, "generated");
+    let tests = affected_by(&project, "src/main/java/demo/Row.java", "int a;", "int a; int b;");
+    assert_eq!(tests, [".::demo.AllTest", ".::demo.InfoTest"]);
+}
+
+#[test]
+fn a_clone_without_a_checkout_is_what_its_head_says() {
+    let project = shapes();
+    project.edit("src/main/java/demo/Alone.java", "return 1", "return 2");
+    commit(&project, "changed");
+    let clone = Project::empty();
+    clone.git(&["clone", "-q", "--no-checkout", project.path().to_str().unwrap(), "."]);
+    assert_eq!(affected(&clone, &["--diff", "HEAD~1..HEAD"]), [".::demo.AloneTest"]);
+    assert_eq!(affected(&clone, &["src/main/java/demo/Plugin.java"]), [".::demo.PluginTest"]);
+    let said = clone.fewer(&["affected", "--diff", "HEAD~1"]).refused(2);
+    assert!(said.contains("nothing is checked out here to compare with: give two commits, A..B"), "{said}");
+}
+
 #[test]
 fn members_tell_more_than_classes() {
     let project = shapes();
