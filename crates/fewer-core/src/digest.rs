@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// Version of everything that leads to a fingerprint. Raise it when a rule, an encoding or the hash itself
 /// changes: outcomes recorded under another version are then never taken for this one's.
@@ -144,6 +144,24 @@ impl DigestBuilder {
     }
 }
 
+/// The digest of bytes that come in pieces: the same as [`Digest::of`] of all of them.
+#[derive(Clone)]
+pub struct DigestStream(Xxh3);
+
+impl DigestStream {
+    pub fn new(domain: Domain) -> DigestStream {
+        DigestStream(Xxh3::with_seed(domain.0))
+    }
+
+    pub fn push(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    pub fn finish(&self) -> Digest {
+        Digest(self.0.digest128())
+    }
+}
+
 /// Digests in any order, each as often as it was added: for many things whose order means nothing.
 #[derive(Clone, Debug, Default)]
 pub struct DigestSum {
@@ -179,6 +197,18 @@ mod tests {
         assert_eq!(sum(&[1, 2, u128::MAX]), sum(&[u128::MAX, 1, 2]));
         assert_ne!(sum(&[1, 1]), sum(&[1]));
         assert_ne!(sum(&[0]), sum(&[]));
+    }
+
+    #[test]
+    fn bytes_in_pieces_have_the_digest_of_all_of_them() {
+        let bytes: Vec<u8> = (0..5000u32).map(|number| (number * 7) as u8).collect();
+        for length in [0, 1, 16, 128, 129, 240, 241, 1024, 5000] {
+            for piece in [1, 7, 256, 4999] {
+                let mut stream = DigestStream::new(A);
+                bytes[..length].chunks(piece).for_each(|piece| stream.push(piece));
+                assert_eq!(stream.finish(), Digest::of(A, &bytes[..length]), "{length} by {piece}");
+            }
+        }
     }
 
     #[test]

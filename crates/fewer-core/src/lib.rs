@@ -18,7 +18,7 @@ pub mod selection;
 pub mod test_id;
 pub mod vanished;
 
-pub use digest::{Digest, DigestBuilder, DigestSum, Domain};
+pub use digest::{Digest, DigestBuilder, DigestStream, DigestSum, Domain};
 pub use explain::{ChangeKind, ChangeMap, ElementChange, Explanation};
 pub use fingerprint::{Before, Fingerprints};
 pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, Rows, TestNode};

@@ -1,4 +1,5 @@
-//! Starting `git` and taking its output apart. What is asked is told elsewhere.
+//! Starting `git` and taking its output apart. What is asked is told elsewhere, and so is why nothing that the
+//! repository names is started by it.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -6,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
+
+use crate::harmless::git_in;
 
 /// A question that `git` did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -60,8 +63,8 @@ impl CallName {
 
 impl Call {
     pub(crate) fn new(directory: &Path, arguments: &[&str]) -> Call {
-        let mut command = Command::new("git");
-        command.args(arguments).current_dir(directory).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+        let mut command = git_in(directory);
+        command.args(arguments);
         let name =
             CallName { command: format!("git {}", arguments.join(" ")), directory: directory.to_path_buf() };
         Call { command, name }

@@ -4,7 +4,9 @@
 
 mod command;
 mod commit_log;
+mod harmless;
 mod history;
+mod large_files;
 mod nearest;
 mod object_hash;
 mod operation;
@@ -33,9 +35,13 @@ pub use statistics::{AutoMerges, FirstParents, HistoryStatistics, RedoneMerges};
 pub use tree::{Blobs, Changes, FileMode, TreeChange, TreeContent, TreeEntry};
 
 use command::git;
+use large_files::Suspect;
 use status::ChangedPath;
 
 const WORK_TREE: Domain = Domain::new("git.work-tree");
+const STATUS: [&str; 5] = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"];
+/// Of submodules git looks at their commits only: for more it would start itself in them, under their settings.
+pub(crate) const IN_SUBMODULES: &str = "--ignore-submodules=dirty";
 
 /// The working tree that a directory is in.
 #[derive(Clone, Debug)]
@@ -61,7 +67,9 @@ impl WorkTree {
     pub fn open(directory: &Path) -> Option<WorkTree> {
         let root = git(directory, &["rev-parse", "--show-toplevel"]).ok()?;
         let root = command::path(root.strip_suffix(b"\n").unwrap_or(&root));
-        (!root.as_os_str().is_empty()).then_some(WorkTree { root })
+        // `core.worktree` may name any directory of the machine.
+        let is_its_top = !root.as_os_str().is_empty() && root.join(".git").symlink_metadata().is_ok();
+        is_its_top.then_some(WorkTree { root })
     }
 
     /// The top-level directory.
@@ -73,11 +81,9 @@ impl WorkTree {
     /// count although git neither knows nor ignores them: what builds leave behind.
     pub fn state(&self, is_ignored: impl Fn(&Path) -> bool) -> Result<WorkTreeState, GitError> {
         let (commit, tree) = self.head();
-        let options = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"];
-        let listing = git(&self.root, &options)?;
         let mut untracked = false;
-        let mut changed: Vec<PathBuf> = Vec::new();
-        for ChangedPath { path, is_untracked } in status::changed_paths(&listing) {
+        let mut changed: Vec<PathBuf> = self.changed_submodules()?;
+        for ChangedPath { path, is_untracked, .. } in self.changed_paths()? {
             if !is_untracked || !is_ignored(&path) {
                 untracked |= is_untracked;
                 changed.push(path);
@@ -91,6 +97,37 @@ impl WorkTree {
             digest.bytes(path.as_os_str().as_encoded_bytes()).digest(status::content(&self.root.join(path)));
         }
         Ok(WorkTreeState { commit, dirty: !changed.is_empty(), untracked, digest: digest.finish() })
+    }
+
+    /// What git says is changed, but for files that are as git-lfs would find them.
+    fn changed_paths(&self) -> Result<Vec<ChangedPath>, GitError> {
+        let listing = git(&self.root, &[&STATUS[..], &[IN_SUBMODULES]].concat())?;
+        let mut changed = status::changed_paths(&listing);
+        let suspects = changed
+            .iter()
+            .filter_map(|changed| Some(Suspect { path: changed.path.clone(), blob: changed.replaces? }));
+        let unchanged = large_files::unchanged(&self.root, suspects.collect())?;
+        changed.retain(|changed| !unchanged.contains(&changed.path));
+        Ok(changed)
+    }
+
+    /// The submodules with changes of their own. Git would ask them under their own settings: they are asked like any
+    /// other working tree.
+    pub(crate) fn changed_submodules(&self) -> Result<Vec<PathBuf>, GitError> {
+        let listing = git(&self.root, &["ls-files", "--stage", "-z"])?;
+        let submodules = command::records(&listing).filter(|entry| entry.starts_with(b"160000 "));
+        let paths = submodules.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
+        let is_changed = |path: &PathBuf| {
+            let state = WorkTree::at(&self.root.join(path)).map(|tree| tree.state(|_| false));
+            state.is_some_and(|state| state.map_or(true, |state| state.dirty))
+        };
+        Ok(paths.map(command::path).filter(is_changed).collect())
+    }
+
+    /// The working tree whose top-level directory this is.
+    pub(crate) fn at(directory: &Path) -> Option<WorkTree> {
+        directory.join(".git").symlink_metadata().ok()?;
+        WorkTree::open(directory)
     }
 
     /// The files below `directory` that git knows or would add, relative to `directory`, sorted.
@@ -117,17 +154,18 @@ impl WorkTree {
     pub fn changed_between(&self, old: &str, new: &str) -> Result<Vec<PathBuf>, GitError> {
         let or_head = |name: &str| if name.is_empty() { "HEAD".to_string() } else { name.to_string() };
         let (old, new) = (or_head(old), or_head(new));
-        let options = ["diff", "--name-only", "-z", "--no-renames", "--end-of-options", &old, &new];
-        self.named_in_diff(&options)
+        self.named_in_diff(&[&old, &new])
     }
 
     /// The files that differ between a commit and the working tree, untracked files not included.
     pub fn changed_since(&self, old: &str) -> Result<Vec<PathBuf>, GitError> {
-        self.named_in_diff(&["diff", "--name-only", "-z", "--no-renames", "--end-of-options", old])
+        self.named_in_diff(&[old])
     }
 
-    fn named_in_diff(&self, options: &[&str]) -> Result<Vec<PathBuf>, GitError> {
-        let listing = git(&self.root, &[options, &["--"]].concat())?;
+    fn named_in_diff(&self, commits: &[&str]) -> Result<Vec<PathBuf>, GitError> {
+        let options = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let options = [&options[..], &[IN_SUBMODULES, "--end-of-options"], commits, &["--"]].concat();
+        let listing = git(&self.root, &options)?;
         let mut files: Vec<PathBuf> = command::records(&listing).map(command::path).collect();
         files.sort();
         Ok(files)

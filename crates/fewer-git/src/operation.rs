@@ -1,7 +1,6 @@
 //! What git is in the middle of in a work tree: a merge, a cherry-pick, a revert or a rebase that has not been
 //! committed. What was committed is recognised elsewhere.
 
-use std::fs;
 use std::path::PathBuf;
 
 use crate::command::{git, path, records};
@@ -54,7 +53,7 @@ impl Repository {
         if ["rebase-merge", "rebase-apply"].iter().any(|name| self.git_directory.join(name).is_dir()) {
             return Some(Operation::Rebase);
         }
-        let heads = fs::read(self.git_directory.join("MERGE_HEAD")).unwrap_or_default();
+        let heads = fewer_files::read(&self.git_directory.join("MERGE_HEAD")).unwrap_or_default();
         let heads: Vec<CommitHash> =
             heads.split(|byte| *byte == b'\n').filter_map(CommitHash::parse).collect();
         if !heads.is_empty() {

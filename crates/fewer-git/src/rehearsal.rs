@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use crate::command::{Call, GitError, GitErrorKind, git, path};
 use crate::object_hash::{CommitHash, ObjectHash};
 use crate::repository::{HistoryError, Repository};
+use crate::{IN_SUBMODULES, WorkTree};
 
 /// What is tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,10 +114,15 @@ impl<'a> Rehearsal<'a> {
     /// here.
     pub(crate) fn changed_since(&self, tree: ObjectHash) -> Result<Vec<PathBuf>, HistoryError> {
         let tree = tree.to_string();
-        let options =
-            ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none"];
-        let listing = self.call(&[&options[..], &[&tree, "--"]].concat()).output()?;
-        Ok(crate::command::records(&listing).map(path).collect())
+        let options = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let listing = self.call(&[&options[..], &[IN_SUBMODULES, &tree, "--"]].concat()).output()?;
+        let mut changed: Vec<PathBuf> = crate::command::records(&listing).map(path).collect();
+        if let Some(tree) = WorkTree::open(&self.repository.directory) {
+            changed.extend(tree.changed_submodules()?);
+        }
+        changed.sort();
+        changed.dedup();
+        Ok(changed)
     }
 
     /// A git that writes into the temporary object directory.

@@ -1,7 +1,6 @@
 //! A git repository, opened from any of its work trees or bare: where its parts are, what its revisions name,
 //! and every reason for which a history cannot be trusted. It changes nothing.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Call, GitError, GitErrorKind, git, path};
@@ -138,7 +137,8 @@ impl Repository {
     /// Whether parents of commits are hidden or changed.
     pub fn condition(&self) -> Result<Condition, HistoryError> {
         let replaced = git(&self.directory, &["for-each-ref", "--format=%(refname)", "refs/replace/"])?;
-        let grafts = fs::read_to_string(self.common_directory.join("info/grafts")).unwrap_or_default();
+        let grafts =
+            fewer_files::read_to_string(&self.common_directory.join("info/grafts")).unwrap_or_default();
         let is_graft = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
         Ok(Condition {
             shallow: self.shallow_commits(),
@@ -149,7 +149,7 @@ impl Repository {
 
     /// The commits at which a shallow clone ends, sorted.
     pub(crate) fn shallow_commits(&self) -> Vec<CommitHash> {
-        let text = fs::read(self.common_directory.join("shallow")).unwrap_or_default();
+        let text = fewer_files::read(&self.common_directory.join("shallow")).unwrap_or_default();
         let mut commits: Vec<CommitHash> =
             text.split(|byte| *byte == b'\n').filter_map(CommitHash::parse).collect();
         commits.sort_unstable();
@@ -279,7 +279,8 @@ impl Repository {
         if let Some(commit) = commit {
             return self.missing(&commit);
         }
-        let object = ["unable to read tree ", "unable to read "].into_iter().find_map(named);
+        let object =
+            ["unable to read tree ", "unable to read ", "could not fetch "].into_iter().find_map(named);
         object.map_or(HistoryError::Git(error), HistoryError::MissingObject)
     }
 }
