@@ -166,16 +166,22 @@ fn transitions(sightings: &[Sighting], every: i64, now: i64) -> Vec<i64> {
 }
 
 /// The longest common prefix of directories of a test and a modified file, over the number of directories of both,
-/// scaled; the best over all files.
+/// scaled; the best over all files. A class is looked for by its package as well.
 pub fn shared_directories<'f>(test: &str, files: impl IntoIterator<Item = &'f str>) -> u32 {
-    let own: Vec<&str> = directories_of_target(test).collect();
+    let path: Vec<&str> = directories_of_target(test).collect();
+    let package: Vec<&str> = package_of_target(test).collect();
     let share = |file: &str| {
-        let other: Vec<&str> = directories_of_file(file).collect();
-        let common = own.iter().zip(&other).take_while(|(a, b)| a == b).count() as u64;
-        let all = (own.len() + other.len()) as u64;
-        (common * DIRECTORY_SCALE).checked_div(all).unwrap_or(0) as u32
+        let by_path = shared(&path, &directories_of_file(file).collect::<Vec<_>>());
+        let by_package = package_of_file(file).map(|other| shared(&package, &other.collect::<Vec<_>>()));
+        by_path.max(by_package.unwrap_or(0))
     };
     files.into_iter().map(share).max().unwrap_or(0)
+}
+
+fn shared(own: &[&str], other: &[&str]) -> u32 {
+    let common = own.iter().zip(other).take_while(|(a, b)| a == b).count() as u64;
+    let all = (own.len() + other.len()) as u64;
+    (common * DIRECTORY_SCALE).checked_div(all).unwrap_or(0) as u32
 }
 
 /// The directories that a file is in.
@@ -193,6 +199,31 @@ pub fn directories_of_target(name: &str) -> impl Iterator<Item = &str> {
             path.rsplit_once('/').map_or("", |(directories, _)| directories)
         }
     })
+}
+
+/// The package of a class of the JVM: `org.demo.ATest` and `app::org.demo.ATest#works` are in org, demo.
+pub fn package_of_target(name: &str) -> impl Iterator<Item = &str> {
+    let class = name.rsplit_once("::").map_or(name, |(_, class)| class);
+    let class = class.split_once('#').map_or(class, |(class, _)| class);
+    let package = class.rsplit_once('.').map_or("", |(package, _)| package);
+    let is_package = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '$');
+    let package = if package.chars().all(is_package) { package } else { "" };
+    package.split('.').filter(|component| !component.is_empty())
+}
+
+/// The package that a source of the JVM is in, by the directories below its source root: `app/src/main/java/org/demo/A.java`
+/// is in org, demo. `None` for other files.
+pub fn package_of_file(path: &str) -> Option<impl Iterator<Item = &str>> {
+    const LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "groovy"];
+    const ROOTS: [&str; 3] = ["src", "test", "tests"];
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    if !["java", "kt", "scala", "groovy"].contains(&extension) {
+        return None;
+    }
+    let directories: Vec<&str> = directories_of_file(path).collect();
+    let below = |roots: &[&str]| directories.iter().rposition(|directory| roots.contains(directory));
+    let start = below(&LANGUAGES).or_else(|| below(&ROOTS)).map_or(0, |root| root + 1);
+    Some(directories.into_iter().skip(start))
 }
 
 fn components(directories: &str) -> impl Iterator<Item = &str> {

@@ -140,6 +140,11 @@ fn the_nearest_modified_file_counts() {
         ("//a/b:x", &["a/b/x.cc", "q.cc"], 0.5),
         ("x_test::S.N", &["x.cc"], 0.0),
         ("a/x_test", &[], 0.0),
+        ("org.demo.ATest", &["app/src/main/java/org/demo/A.java"], 0.5),
+        ("app::org.demo.ATest#works", &["app/src/main/java/org/demo/sub/A.java"], 2.0 / 5.0),
+        ("org.demo.ATest", &["src/org/other/A.kt"], 1.0 / 4.0),
+        ("org.demo.ATest", &["org/demo/readme.txt"], 0.0),
+        ("x_test::S.N", &["src/main/java/S/x.java"], 0.5),
     ] {
         let share = f64::from(shared_directories(test, files.iter().copied())) / scale;
         assert!((share - expected).abs() < 1e-9, "{test} {files:?}: {share}");

@@ -125,6 +125,16 @@ impl Simulation {
         best.map(|(_, configuration)| configuration)
     }
 
+    /// Whether an algorithm orders targets just as chance does, whatever its windows: what it looks at tells nothing here.
+    /// False where there is nothing to compare.
+    pub fn is_random(&self, algorithm: Algorithm) -> bool {
+        let of = |algorithm| self.tallies.iter().filter(move |(one, _)| one.algorithm == algorithm);
+        let Some((_, random)) = of(Algorithm::Random).next() else { return false };
+        random.unsafe_commits + random.maybe_commits > 0
+            && of(algorithm).next().is_some()
+            && of(algorithm).all(|(_, tally)| tally == random)
+    }
+
     /// The algorithms of the experiment, baselines first.
     pub fn algorithms(&self) -> Vec<Algorithm> {
         Algorithm::ALL

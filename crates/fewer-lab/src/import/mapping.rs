@@ -121,7 +121,9 @@ impl Mapping {
             let given =
                 self.columns.iter().rfind(|(other, _)| *other == field).map(|(_, name)| name.as_str());
             let name = given.unwrap_or(field.usual_name());
-            let place = names.iter().position(|other| *other == name);
+            // A column that was named for another field is that one alone.
+            let is_taken = given.is_none() && self.columns.iter().any(|(_, taken)| taken == name);
+            let place = names.iter().position(|other| *other == name && !is_taken);
             if place.is_none() && (given.is_some() || field.is_required(self.has_git)) {
                 let why = match given {
                     Some(_) => format!("was named for the {}", field.word()),
@@ -226,6 +228,20 @@ mod tests {
         for text in ["", "yesterday", "24.7.2020", "1e300"] {
             assert!(time(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_column_that_is_named_for_a_field_is_no_other_one() {
+        let columns = vec![(Field::Duration, "time".to_string())];
+        let names = ["commit", "time", "target", "result"];
+        let mut mapping = Mapping { columns, ..Mapping::default() };
+        let missing = mapping.places(Path::new("t.csv"), &names).unwrap_err().to_string();
+        assert!(missing.contains("--column time=NAME"), "{missing}");
+        mapping.has_git = true;
+        let places = mapping.places(Path::new("t.csv"), &names).unwrap();
+        assert_eq!((places.of(Field::Duration), places.of(Field::Time)), (Some(1), None));
+        mapping.columns.push((Field::Time, "time".to_string()));
+        assert_eq!(mapping.places(Path::new("t.csv"), &names).unwrap().of(Field::Time), Some(1));
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Survey {
         let rows = rows.map(|((&position, &outcome), &label)| ExampleRow { position, outcome, label });
         let transitions = rows.clone().filter(|row| row.label.is_transition());
         labelled.transitions.extend(transitions.map(|row| row.position));
-        labelled.offer(target, rows);
+        labelled.offer(target, labels, rows);
     }
 
     /// A further execution at one commit.

@@ -54,7 +54,7 @@ pub fn execute(console: &Console, options: &RunOptions) -> anyhow::Result<ExitCo
     let tables = findings.tables();
     tables.iter().try_for_each(|table| table.write(staging.path()))?;
     plots::write(&tables, staging.path())?;
-    let view = view(&findings);
+    let view = view(&findings, &history);
     let document = document("fewer-simulate-run/1", &view);
     std::fs::write(staging.path().join("run.json"), &document)?;
     staging.publish()?;
@@ -128,7 +128,7 @@ fn simulate(
     Ok((simulation, Some(raw)))
 }
 
-fn view<'r>(findings: &Findings<'r>) -> RunView<'r> {
+fn view<'r>(findings: &Findings<'r>, history: &History) -> RunView<'r> {
     let simulation = findings.simulation;
     let tally = simulation.tallies.first().map(|(_, tally)| tally);
     let [unsafe_commits, maybe_commits] =
@@ -144,6 +144,9 @@ fn view<'r>(findings: &Findings<'r>) -> RunView<'r> {
                 .to_string(),
         );
     }
+    notes.extend(
+        simulation.algorithms().into_iter().filter_map(|one| without_signal(simulation, history, one)),
+    );
     RunView {
         experiment: &simulation.experiment,
         commits: simulation.commits,
@@ -156,6 +159,31 @@ fn view<'r>(findings: &Findings<'r>) -> RunView<'r> {
         summary: findings.summary(),
         notes,
     }
+}
+
+/// What is missing where an algorithm does just as chance does.
+fn without_signal(simulation: &Simulation, history: &History, algorithm: Algorithm) -> Option<String> {
+    let why = match algorithm {
+        Algorithm::Random | Algorithm::Optimal | Algorithm::Pessimal => return None,
+        Algorithm::AuthorCount => {
+            "the history tells no authors apart at the targets of a commit: name their column (`--column author=NAME`), or take \
+             them from git (`--git REPOSITORY`) when importing"
+        }
+        Algorithm::SharedDirectories if history.modified_files().is_none() => {
+            "no modified files are known: take them from git (`--git REPOSITORY`) when importing"
+        }
+        Algorithm::SharedDirectories => {
+            "names of targets share no directory with modified files: a target has to begin with its path (`a/b/x_test`, \
+             `//a/b:x`) or to be a class with its package (`org.demo.ATest`)"
+        }
+        Algorithm::PreSubmit => {
+            "the history has no results before submission: name their column (`--column pre-submit=NAME`) when importing"
+        }
+        Algorithm::TransitionCount | Algorithm::AffectedCount => {
+            "nothing that happened within its windows tells the targets of a commit apart"
+        }
+    };
+    simulation.is_random(algorithm).then(|| format!("{} does as chance does: {why}", algorithm.word()))
 }
 
 fn text(view: &RunView<'_>, summary: &Table, options: &RunOptions) -> String {

@@ -2,12 +2,15 @@
 //! number of directories of both; the best over the commit's files.
 //!
 //! Directories of all modified files form one tree; a commit is a few nodes of it, a target is the deepest node that
-//! it shares with the tree, and the common prefix is found by climbing.
+//! it shares with the tree, and the common prefix is found by climbing. Packages of the JVM form a second tree, as classes
+//! are known by them and not by the directories that sources are in.
 
-use fewer_core::ranking::{DIRECTORY_SCALE, directories_of_file, directories_of_target};
+use fewer_core::ranking::{
+    DIRECTORY_SCALE, directories_of_file, directories_of_target, package_of_file, package_of_target,
+};
 use rustc_hash::FxHashMap;
 
-/// The tree of directories and, by commit, where its files are.
+/// The two trees and, by commit, where its files are.
 #[derive(Debug)]
 pub struct Directories {
     nodes: Vec<Node>,
@@ -25,9 +28,19 @@ struct Node {
     depth: u32,
 }
 
-/// Where a target is.
+/// The roots of the trees, the second of which is below the first, but no deeper.
+const PATHS: u32 = 0;
+const PACKAGES: u32 = 1;
+
+/// Where a target is, by its path and by its package.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TargetDirectory {
+    path: Place,
+    package: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
     /// The deepest directory that modified files are in or below.
     node: u32,
     /// Of all its directories.
@@ -37,7 +50,7 @@ pub struct TargetDirectory {
 impl Default for Directories {
     fn default() -> Directories {
         Directories {
-            nodes: vec![Node { parent: 0, depth: 0 }],
+            nodes: vec![Node { parent: PATHS, depth: 0 }; 2],
             children: FxHashMap::default(),
             added: Vec::new(),
             starts: Vec::new(),
@@ -49,10 +62,16 @@ impl Default for Directories {
 impl Directories {
     /// Adds a modified file.
     pub fn add(&mut self, position: u32, path: &str) {
-        let node = self.insert(path);
-        // Files of one directory come together, and count alike.
-        if self.added.last() != Some(&(position, node)) {
+        let by_path = self.insert(PATHS, directories_of_file(path));
+        let by_package = package_of_file(path).map(|package| self.insert(PACKAGES, package));
+        for node in [Some(by_path), by_package].into_iter().flatten() {
             self.added.push((position, node));
+        }
+        // Files of one directory come together, and count alike.
+        if let [.., a, b, c, d] = self.added[..]
+            && (a, b) == (c, d)
+        {
+            self.added.truncate(self.added.len() - 2);
         }
     }
 
@@ -72,8 +91,15 @@ impl Directories {
 
     /// Where a target is.
     pub fn target(&self, name: &str) -> TargetDirectory {
-        let mut place = TargetDirectory { node: 0, depth: 0 };
-        for directory in directories_of_target(name) {
+        TargetDirectory {
+            path: self.place(PATHS, directories_of_target(name)),
+            package: self.place(PACKAGES, package_of_target(name)),
+        }
+    }
+
+    fn place<'n>(&self, root: u32, directories: impl Iterator<Item = &'n str>) -> Place {
+        let mut place = Place { node: root, depth: 0 };
+        for directory in directories {
             if self.nodes[place.node as usize].depth == place.depth {
                 let child = self.children.get(&(place.node, Box::from(directory)));
                 place.node = child.copied().unwrap_or(place.node);
@@ -87,10 +113,12 @@ impl Directories {
     pub fn score(&self, target: &TargetDirectory, position: u32) -> u32 {
         let Some(&[start, end]) = self.starts.get(position as usize..position as usize + 2) else { return 0 };
         let places = &self.places[start as usize..end as usize];
-        places.iter().map(|&place| self.shared(target, place)).max().unwrap_or(0)
+        let shared = |&place: &u32| self.shared(target.path, place).max(self.shared(target.package, place));
+        places.iter().map(shared).max().unwrap_or(0)
     }
 
-    fn shared(&self, target: &TargetDirectory, place: u32) -> u32 {
+    /// 0 where the target and the file are in different trees.
+    fn shared(&self, target: Place, place: u32) -> u32 {
         let all = u64::from(target.depth + self.nodes[place as usize].depth);
         let (mut a, mut b) = (target.node, place);
         while a != b {
@@ -105,10 +133,10 @@ impl Directories {
         (u64::from(self.nodes[a as usize].depth) * DIRECTORY_SCALE).checked_div(all).unwrap_or(0) as u32
     }
 
-    /// The directory of a file.
-    fn insert(&mut self, path: &str) -> u32 {
-        let mut node = 0;
-        for directory in directories_of_file(path) {
+    /// The node of some directories.
+    fn insert<'n>(&mut self, root: u32, directories: impl Iterator<Item = &'n str>) -> u32 {
+        let mut node = root;
+        for directory in directories {
             let depth = self.nodes[node as usize].depth + 1;
             let next = self.nodes.len() as u32;
             let child = *self.children.entry((node, Box::from(directory))).or_insert(next);
@@ -165,6 +193,14 @@ mod tests {
     fn labels_and_test_ids_are_in_the_directories_of_their_paths() {
         check("//a/b:x", &["a/b/x.cc"], 0.5);
         check("a/b/x_test::Suite.Name/3", &["a/b/x.cc"], 0.5);
+    }
+
+    #[test]
+    fn classes_are_in_their_packages_wherever_sources_are() {
+        check("org.demo.ATest", &["app/src/main/java/org/demo/A.java"], 0.5);
+        check("app::org.demo.ATest#works", &["app/src/main/java/org/demo/sub/A.java"], 2.0 / 5.0);
+        check("org.demo.ATest", &["org/demo/readme.txt"], 0.0);
+        check("app/x::org.demo.ATest", &["app/y.txt", "src/test/java/org/demo/B.java"], 0.5);
     }
 
     #[test]

@@ -111,6 +111,34 @@ fn a_restricted_run_prints_json_and_csv() {
     assert_eq!(csv.lines().count(), 5);
 }
 
+/// Two targets of which one fails at every second commit, all by one author, without files.
+#[test]
+fn what_tells_nothing_in_a_history_is_named() {
+    let desk = Desk::new();
+    let mut rows = "commit,time,target,result\n".to_string();
+    for commit in 0..8 {
+        let result = if commit % 2 == 0 { "pass" } else { "fail" };
+        rows.push_str(&format!(
+            "c{commit},{},a,{result}\nc{commit},{0},b,pass\n",
+            1_600_000_000 + commit * 9000
+        ));
+    }
+    desk.write("ci.csv", &rows);
+    desk.lab(&["import", "csv", "ci.csv", "-o", "raw"]).expect(0);
+    let document = desk.lab(&["run", "raw", "-o", "results", "--format", "json"]).json();
+    let notes = document["notes"].to_string();
+    for said in [
+        "author-count does as chance does",
+        "shared-directories does as chance does: no modified files",
+        "pre-submit",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    assert!(!notes.contains("transition-count") && !notes.contains("optimal"), "{notes}");
+    let figure = fs::read_to_string(desk.file("results/figure-3.csv")).unwrap();
+    assert!(figure.contains(",unsafe"), "{figure}");
+}
+
 #[test]
 fn labels_are_written_for_other_programs() {
     let desk = imported();

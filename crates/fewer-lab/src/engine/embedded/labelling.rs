@@ -2,6 +2,7 @@
 //! target, and which commits have transitions.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -43,9 +44,10 @@ impl Labelled {
         self.transitions |= other.transitions;
     }
 
-    /// Takes a target's rows as the example if they show more.
-    pub fn offer(&mut self, target: &str, rows: impl Iterator<Item = ExampleRow> + Clone) {
-        let rows = rows.take(EXAMPLE_ROWS);
+    /// Takes some of a target's rows as the example if they show more.
+    pub fn offer(&mut self, target: &str, labels: &[Label], rows: impl Iterator<Item = ExampleRow> + Clone) {
+        let excerpt = excerpt(labels);
+        let rows = rows.skip(excerpt.start).take(excerpt.len());
         if Rank::of_labels(rows.clone().map(|row| row.label), target) > Rank::of(&self.example) {
             self.example = Example { target: target.to_string(), rows: rows.collect() };
         }
@@ -97,14 +99,16 @@ fn label_shard(
     let names = read_names(directory, number)?;
     let mut labeller = Labeller::new(marks);
     let (mut sizes, mut end, mut unreported) = (Vec::with_capacity(targets.len()), 0, 0);
-    let mut example: Option<(Rank<'_>, usize)> = None;
+    let mut example: Option<(Rank<'_>, Range<usize>)> = None;
     for (target, bounds) in targets.iter().zip(starts.windows(2)) {
         let size = labeller.merge_reruns(&mut rows, bounds[0]..bounds[1], end);
         let labelled = &mut rows[end..end + size];
         labeller.label(labelled);
-        let rank = Rank::of_rows(labelled, names.get(target).map_or("", |name| name));
+        let excerpt = excerpt(&labeller.labels);
+        let shown = labeller.labels[excerpt.clone()].iter().copied();
+        let rank = Rank::of_labels(shown, names.get(target).map_or("", |name| name));
         if example.as_ref().is_none_or(|(best, _)| rank > *best) {
-            example = Some((rank, end));
+            example = Some((rank, end + excerpt.start..end + excerpt.end));
         }
         sizes.push(size as i32);
         end += size;
@@ -115,9 +119,9 @@ fn label_shard(
         }
     }
     watch.advance(unreported as u64);
-    let example = example.map(|(rank, start)| Example {
+    let example = example.map(|(rank, excerpt)| Example {
         target: rank.name.0.to_string(),
-        rows: rows[start..end].iter().take(rank.rows()).map(|&row| example_row(PackedRow(row))).collect(),
+        rows: rows[excerpt].iter().map(|&row| example_row(PackedRow(row))).collect(),
     });
     rows.truncate(end);
     write(directory, number, &targets, &sizes, &rows)?;
@@ -189,7 +193,7 @@ impl<'m> Labeller<'m> {
     }
 
     /// Moves a target's rows to `to`, further executions at one commit merged into the first; how many are left.
-    fn merge_reruns(&mut self, rows: &mut [i64], from: std::ops::Range<usize>, to: usize) -> usize {
+    fn merge_reruns(&mut self, rows: &mut [i64], from: Range<usize>, to: usize) -> usize {
         self.counts.rows += from.len() as u64;
         let mut size = 0;
         for at in from {
@@ -227,9 +231,20 @@ impl<'m> Labeller<'m> {
     }
 }
 
-/// How well a target's rows show what labels are: many kinds of labels, then few rows, then its name.
+/// The rows of a target that show most: those around its first unsafe one, or else its first maybe-unsafe one, or else the
+/// first ones.
+fn excerpt(labels: &[Label]) -> Range<usize> {
+    let first = |label| labels.iter().position(|other| *other == label);
+    let middle = first(Label::Unsafe).or_else(|| first(Label::MaybeUnsafe)).unwrap_or(0);
+    let last_start = labels.len().saturating_sub(EXAMPLE_ROWS);
+    let start = middle.saturating_sub(EXAMPLE_ROWS / 2).min(last_start);
+    start..labels.len().min(start + EXAMPLE_ROWS)
+}
+
+/// How well a target's rows show what labels are: an unsafe one, then many kinds of labels, then few rows, then its name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Rank<'n> {
+    has_unsafe: bool,
     kinds: u32,
     shortness: usize,
     name: Reverse<&'n str>,
@@ -240,26 +255,43 @@ impl<'n> Rank<'n> {
         Rank::of_labels(example.rows.iter().map(|row| row.label), &example.target)
     }
 
-    fn of_rows(rows: &[i64], name: &'n str) -> Rank<'n> {
-        let rows = rows.iter().take(EXAMPLE_ROWS);
-        Rank::of_labels(rows.map(|&row| PackedRow(row).state().label()), name)
-    }
-
     fn of_labels(labels: impl Iterator<Item = Label>, name: &'n str) -> Rank<'n> {
         let (mut kinds, mut rows) = (0u8, 0);
         for label in labels {
             kinds |= 1 << label as u8;
             rows += 1;
         }
-        Rank { kinds: kinds.count_ones(), shortness: EXAMPLE_ROWS - rows, name: Reverse(name) }
-    }
-
-    fn rows(&self) -> usize {
-        EXAMPLE_ROWS - self.shortness
+        let has_unsafe = kinds & (1 << Label::Unsafe as u8) != 0;
+        Rank { has_unsafe, kinds: kinds.count_ones(), shortness: EXAMPLE_ROWS - rows, name: Reverse(name) }
     }
 }
 
 fn example_row(row: PackedRow) -> ExampleRow {
     let state = row.state();
     ExampleRow { position: row.position(), outcome: state.outcome(), label: state.label() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_shows_an_unsafe_row_wherever_it_is() {
+        let mut labels = vec![Label::Safe; 100];
+        assert_eq!(excerpt(&labels), 0..EXAMPLE_ROWS);
+        labels[50] = Label::MaybeUnsafe;
+        assert_eq!(excerpt(&labels), 42..58);
+        labels[98] = Label::Unsafe;
+        assert_eq!(excerpt(&labels), 84..100);
+        assert_eq!(excerpt(&labels[..3]), 0..3);
+        assert_eq!(excerpt(&[]), 0..0);
+    }
+
+    #[test]
+    fn an_unsafe_row_shows_more_than_all_other_kinds_together() {
+        let others = [Label::NoEarlierResult, Label::Safe, Label::MaybeUnsafe, Label::AfterLastResult];
+        let unsafe_one = [Label::Safe, Label::Unsafe];
+        let rank = |labels: &[Label]| Rank::of_labels(labels.iter().copied(), "t");
+        assert!(rank(&unsafe_one) > rank(&others));
+    }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Stage;
 use crate::error::LabError;
 
-const FORMAT: &str = "fewer-simulate-work/1";
+const FORMAT: &str = "fewer-simulate-work/2";
 const FILE: &str = "stages.json";
 
 /// The record of a work directory.
