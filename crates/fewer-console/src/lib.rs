@@ -4,9 +4,11 @@
 mod exit_code;
 mod flags;
 mod interruption;
+mod pulse;
 mod terminal;
 
 pub use exit_code::ExitCode;
 pub use flags::{Color, Format, Global, TableFormat};
 pub use interruption::Interrupted;
+pub use pulse::Pulse;
 pub use terminal::{Console, Progress, Verbosity};

@@ -1,5 +1,5 @@
 //! The terminal: data on standard output, everything else on standard error, colours where they are wanted,
-//! progress only on a terminal and only when the work is slow. No other module prints.
+//! progress as a bar on a terminal when the work is slow, elsewhere as a line now and then. No other module prints.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -11,9 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::exit_code::ExitCode;
 use crate::flags::{Color, Global};
 use crate::interruption::Interrupted;
+use crate::pulse::Pulse;
 
 /// Work that takes less shows no progress.
 const SLOW: Duration = Duration::from_secs(1);
+/// How often a line tells how far the work is where there is no bar.
+const PULSE: Duration = Duration::from_secs(10);
 const NOTE: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -29,6 +32,7 @@ pub struct Console {
     verbosity: Verbosity,
     shows_progress: bool,
     shows_timings: bool,
+    pulse: Pulse,
 }
 
 impl Console {
@@ -46,7 +50,10 @@ impl Console {
         let shows_progress = verbosity != Verbosity::Quiet
             && io::stderr().is_terminal()
             && std::env::var_os("CI").is_none_or(|value| value.is_empty());
-        Console { verbosity, shows_progress, shows_timings: global.timings }
+        let is_silent = shows_progress || verbosity == Verbosity::Quiet;
+        let tell = |line: &str| to_error(&format!("{line}\n"));
+        let pulse = if is_silent { Pulse::default() } else { Pulse::start(PULSE, tell) };
+        Console { verbosity, shows_progress, shows_timings: global.timings, pulse }
     }
 
     pub fn verbosity(&self) -> Verbosity {
@@ -60,6 +67,11 @@ impl Console {
     /// Whether people want to know where the time went.
     pub fn shows_timings(&self) -> bool {
         self.shows_timings
+    }
+
+    /// Where who works says what is going on.
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
     }
 
     /// The result of the command, on standard output. A reader that went away is not our problem.
@@ -126,7 +138,8 @@ impl Console {
         let style =
             ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is valid");
         bar.set_style(style);
-        Progress { bar, started: self.shows_progress.then(Instant::now) }
+        self.pulse.begin(total);
+        Progress { bar, started: self.shows_progress.then(Instant::now), pulse: self.pulse.clone() }
     }
 }
 
@@ -135,12 +148,14 @@ pub struct Progress {
     bar: ProgressBar,
     /// `None` when no progress is shown at all, or when the bar already is.
     started: Option<Instant>,
+    pulse: Pulse,
 }
 
 impl Progress {
     pub fn advance(&mut self, message: &str) {
         self.appear_if_slow();
         self.bar.inc(1);
+        self.pulse.advance();
         self.bar.set_message(message.to_string());
     }
 
@@ -165,6 +180,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        self.pulse.begin(0);
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Session<'c> {
 
 impl<'c> Session<'c> {
     pub fn open(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
-        let timings = Timings::new();
+        let timings = Timings::new(console.pulse());
         let project = Project::find()?;
         let store = {
             let _phase = timings.phase("open the records");

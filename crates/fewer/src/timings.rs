@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
+use fewer_console::Pulse;
 use fewer_report::{Phase, Table, seconds};
 
 pub struct Timings {
     started: Instant,
     phases: RefCell<Vec<Phase>>,
+    pulse: Pulse,
 }
 
 /// Times its phase until it is dropped.
@@ -18,12 +20,14 @@ pub struct PhaseGuard<'t> {
 }
 
 impl Timings {
-    pub fn new() -> Timings {
-        Timings { started: Instant::now(), phases: RefCell::new(Vec::new()) }
+    /// Which phase it is shows in the pulse.
+    pub fn new(pulse: Pulse) -> Timings {
+        Timings { started: Instant::now(), phases: RefCell::new(Vec::new()), pulse }
     }
 
     #[must_use]
     pub fn phase(&self, phase: &'static str) -> PhaseGuard<'_> {
+        self.pulse.enter(phase);
         PhaseGuard { timings: self, phase, started: Instant::now() }
     }
 
@@ -49,6 +53,7 @@ impl Timings {
 
 impl Drop for PhaseGuard<'_> {
     fn drop(&mut self) {
+        self.timings.pulse.leave(self.phase);
         let spent = self.started.elapsed().as_secs_f64();
         let mut phases = self.timings.phases.borrow_mut();
         match phases.iter_mut().find(|phase| phase.phase == self.phase) {

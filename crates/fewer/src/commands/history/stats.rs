@@ -17,7 +17,7 @@ use crate::project::start_directory;
 use crate::timings::Timings;
 
 pub fn execute(global: &Global, console: &Console, options: &StatsOptions) -> anyhow::Result<ExitCode> {
-    let timings = Timings::new();
+    let timings = Timings::new(console.pulse());
     let cancel = Cancel::new();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, cancel.flag()).context("cannot watch for Ctrl-C")?;
