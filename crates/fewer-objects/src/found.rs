@@ -74,15 +74,19 @@ struct Search<'s> {
 impl Search<'_> {
     fn walk(&mut self, directory: &Path) -> Result<(), ScanError> {
         let error = |source| ScanError { path: directory.to_path_buf(), source };
+        // CMake keeps what it tried out there; only the directories of targets are of the project.
+        let is_cmakes = directory.file_name().is_some_and(|name| name == "CMakeFiles");
         for entry in fs::read_dir(directory).map_err(error)? {
             let entry = entry.map_err(error)?;
             let kind = entry.file_type().map_err(error)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             if kind.is_dir() {
-                if !is_skipped_directory(&name) {
+                if !is_skipped_directory(&name) && (!is_cmakes || name.ends_with(".dir")) {
                     self.walk(&entry.path())?;
                 }
+            } else if is_cmakes {
+                continue;
             } else if kind.is_symlink() {
                 self.look_behind(&entry.path());
             } else if kind.is_file() {

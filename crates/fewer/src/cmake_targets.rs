@@ -1,9 +1,10 @@
-//! Test programs of a CMake build that the target `all` leaves out, as the generated Makefiles or Ninja file and CTest's own
-//! files tell, and the targets that build them. Nothing is started.
+//! What CMake's generated Makefiles or Ninja file and CTest's own files tell of programs: which test programs the target
+//! `all` leaves out and the targets that build them, which are not made any more, and what each is linked from. Nothing is
+//! started.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Test programs that building everything does not build.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,118 @@ impl LeftOut {
     pub fn build_command(&self, directory: &str) -> String {
         format!("cmake --build {directory} --target all {}", self.targets.join(" "))
     }
+}
+
+/// Of some programs, by path below the build directory, those that the build made once and does not make any more. Where its
+/// files do not say both, a program is what the build makes.
+pub fn left_over(build_directory: &Path, programs: &[&str]) -> BTreeSet<String> {
+    let read = |name: &str| fs::read_to_string(build_directory.join(name)).ok();
+    let found = if build_directory.join("build.ninja").exists() {
+        read("build.ninja")
+            .zip(read(".ninja_log"))
+            .map(|(plan, log)| left_over_by_ninja(&plan, &log, programs))
+    } else {
+        read("CMakeFiles/Makefile2").map(|_| left_over_by_make(build_directory, programs))
+    };
+    found.unwrap_or_default()
+}
+
+/// What CMake's Makefiles link a program from; symbols alone cannot tell apart equal objects of two programs.
+pub fn linked_from(build_directory: &Path, program: &str) -> Option<Vec<PathBuf>> {
+    let path = build_directory.join(program);
+    let directory = path.parent()?;
+    let name = path.file_name()?.to_str()?;
+    let words = fs::read_to_string(directory.join(format!("CMakeFiles/{name}.dir/link.txt"))).ok()?;
+    let files = words.split_whitespace().map(|word| directory.join(word));
+    let is_input = |file: &PathBuf| file.starts_with(build_directory) && *file != path && file.is_file();
+    Some(files.filter(is_input).collect())
+}
+
+/// Ninja's log has what it ever made.
+fn left_over_by_ninja(plan: &str, log: &str, programs: &[&str]) -> BTreeSet<String> {
+    let includes_more = |line: &str| {
+        line.starts_with("subninja ")
+            || (line.starts_with("include ") && line != "include CMakeFiles/rules.ninja")
+    };
+    if plan.lines().any(includes_more) {
+        return BTreeSet::new();
+    }
+    let plan = plan.replace("$\n", " ");
+    let edges = plan.lines().filter_map(|line| line.strip_prefix("build "));
+    let made: HashSet<String> = edges.flat_map(ninja_outputs).collect();
+    let once: HashSet<&str> = log.lines().filter_map(|line| line.split('\t').nth(3)).collect();
+    let is_left = |program: &&&str| once.contains(**program) && !made.contains(**program);
+    programs.iter().filter(is_left).map(|program| program.to_string()).collect()
+}
+
+/// What an edge makes: the words before the colon, in Ninja's way of quoting.
+fn ninja_outputs(edge: &str) -> Vec<String> {
+    let mut outputs = vec![String::new()];
+    let mut characters = edge.chars();
+    while let Some(character) = characters.next() {
+        match (character, outputs.last_mut()) {
+            (':', _) => break,
+            (' ' | '|', _) => outputs.push(String::new()),
+            ('$', Some(output)) => output.extend(characters.next()),
+            (other, Some(output)) => output.push(other),
+            (_, None) => {}
+        }
+    }
+    outputs.retain(|output| !output.is_empty());
+    outputs
+}
+
+/// The files of a deleted target stay, but `Makefile2` does not name it any more.
+fn left_over_by_make(build_directory: &Path, programs: &[&str]) -> BTreeSet<String> {
+    let Some(plan) = Plan::of_makefiles(build_directory) else { return BTreeSet::new() };
+    let nodes: BTreeSet<&String> = plan.needs.keys().filter(|node| node.ends_with(".dir")).collect();
+    let made: BTreeSet<String> = nodes.iter().filter_map(|node| linked_by(build_directory, node)).collect();
+    let suspects: BTreeSet<&str> =
+        programs.iter().copied().filter(|program| !made.contains(*program)).collect();
+    if suspects.is_empty() {
+        return BTreeSet::new();
+    }
+    // Commands of the user's own may make it, too.
+    let rules: Vec<String> = nodes
+        .iter()
+        .filter_map(|node| fs::read_to_string(build_directory.join(node).join("build.make")).ok())
+        .collect();
+    let is_mentioned = |program: &str| {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        rules.iter().any(|rule| {
+            rule.split(|c: char| c.is_whitespace() || "/:\"'".contains(c)).any(|word| word == name)
+        })
+    };
+    let mut targets = Vec::new();
+    target_directories(build_directory, "", &mut targets);
+    targets
+        .iter()
+        .filter(|node| !nodes.contains(node))
+        .filter_map(|node| linked_by(build_directory, node))
+        .filter(|program| suspects.contains(program.as_str()) && !is_mentioned(program))
+        .collect()
+}
+
+/// Every `CMakeFiles/*.dir` below a directory, by path below the build directory.
+fn target_directories(build_directory: &Path, below: &str, found: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(build_directory.join(below)) else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
+        match below.rsplit('/').next() == Some("CMakeFiles") {
+            true if name.ends_with(".dir") => found.push(path),
+            true => {}
+            false => target_directories(build_directory, &path, found),
+        }
+    }
+}
+
+/// What a target of the Makefiles links, by path below the build directory.
+fn linked_by(build_directory: &Path, node: &str) -> Option<String> {
+    let (below, _) = node.split_once("CMakeFiles/")?;
+    let link = fs::read_to_string(build_directory.join(node).join("link.txt")).ok()?;
+    let output = link.split_once(" -o ")?.1.split_whitespace().next()?.trim_matches('"');
+    Some(below_directory(&format!("{below}{output}")))
 }
 
 /// What needs what, by the names that the generated files use.
@@ -76,13 +189,12 @@ impl Plan {
     }
 
     fn add_makefile_target(&mut self, build_directory: &Path, node: String) {
-        let Some((below, target)) = node.split_once("CMakeFiles/") else { return };
+        let Some((_, target)) = node.split_once("CMakeFiles/") else { return };
         let target = target.trim_end_matches(".dir").to_string();
         let read = |name: &str| fs::read_to_string(build_directory.join(&node).join(name)).ok();
         if let Some(link) = read("link.txt") {
-            let output = link.split_once(" -o ").and_then(|(_, rest)| rest.split_whitespace().next());
-            if let Some(output) = output.filter(|output| !output.contains(".so")) {
-                let path = below_directory(&format!("{below}{output}"));
+            let path = linked_by(build_directory, &node).filter(|path| !path.contains(".so"));
+            if let Some(path) = path {
                 let program = Program { target, path, has_googletest: names_googletest(&link) };
                 self.programs.insert(node, program);
             }
@@ -246,5 +358,14 @@ build CMakeFiles/check | ${cmake_ninja_workdir}CMakeFiles/check: CUSTOM_COMMAND 
         let text = format!("{NINJA}build all: phony t sub/v\n");
         assert_eq!(left_out(&text, &[]), None);
         assert_eq!(left_out(&text, &["u"]).unwrap().programs, ["u"]);
+    }
+
+    #[test]
+    fn a_program_that_ninja_made_once_and_has_no_rule_for_is_left_over() {
+        let log = "# ninja log v5\n0\t1\t2\told\tabc\n0\t1\t2\tt\tabc\n0\t1\t2\twith space\tabc\n";
+        let plan = format!("{NINJA}build with$ space: CXX_EXECUTABLE_LINKER__w_ w.o\n");
+        let of = |plan: &str, programs: &[&str]| left_over_by_ninja(plan, log, programs);
+        assert_eq!(of(&plan, &["old", "t", "by_hand", "with space"]), BTreeSet::from(["old".to_string()]));
+        assert!(of(&format!("subninja more.ninja\n{plan}"), &["old"]).is_empty(), "it may be made there");
     }
 }

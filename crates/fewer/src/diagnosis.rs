@@ -8,7 +8,7 @@ use fewer_objects::scan::Scanned;
 use fewer_objects::summary::ObjectSummary;
 use serde::Serialize;
 
-use crate::cmake_targets::LeftOut;
+use crate::cmake_targets::{LeftOut, linked_from};
 use crate::embedded_paths::objects_with_path;
 use crate::examination::Examined;
 use crate::names::readable;
@@ -55,7 +55,7 @@ pub fn findings(
     let mut findings = Vec::new();
     findings.extend(no_tests(tree, examined));
     findings.extend(incomplete(examined));
-    findings.extend(out_of_date(examined));
+    findings.extend(out_of_date(build_directory, examined));
     findings.extend(stripped(tree));
     findings.extend(unreadable(tree));
     findings.extend(unmapped(examined));
@@ -141,13 +141,19 @@ pub fn not_in_all(project: &Project, build_directory: &Path) -> Option<Finding> 
     })
 }
 
-fn out_of_date(examined: &Examined<'_>) -> Option<Finding> {
+fn out_of_date(build_directory: &Path, examined: &Examined<'_>) -> Option<Finding> {
     let analysis = &examined.analysis;
+    // An object may look like it is in a program, and be in another.
+    let is_in = |object: &str, program: &str| {
+        linked_from(build_directory, program)
+            .is_none_or(|files| files.iter().any(|file| holds(build_directory, file, object)))
+    };
     let stale: Vec<String> = analysis
         .targets()
         .iter()
         .filter_map(|target| {
-            Some(format!("{} is older than {}", target.name, analysis.stale_because(target)?))
+            let object = analysis.stale_because(target).filter(|object| is_in(object, &target.name))?;
+            Some(format!("{} is older than {object}", target.name))
         })
         .collect();
     (!stale.is_empty()).then(|| Finding {
@@ -161,6 +167,15 @@ fn out_of_date(examined: &Examined<'_>) -> Option<Finding> {
             change: "build again; build = \"...\" in fewer.toml does so before every run".to_string(),
         }],
     })
+}
+
+/// Whether a file that is linked is the object, or the archive that it is a member of.
+fn holds(build_directory: &Path, file: &Path, object: &str) -> bool {
+    let archive = object.split_once('(').map_or(object, |(archive, _)| archive);
+    file == build_directory.join(archive)
+        || file
+            .canonicalize()
+            .is_ok_and(|file| build_directory.join(archive).canonicalize().is_ok_and(|path| path == file))
 }
 
 fn stripped(tree: &BuildTree) -> Option<Finding> {

@@ -61,7 +61,7 @@ impl Entries {
         entries: Vec<CtestEntry>,
         build_directory: &Path,
         targets: &[Target],
-        is_excluded: impl Fn(&str) -> bool,
+        is_excluded: impl Fn(&TestId) -> bool,
     ) -> Entries {
         let programs = Programs::new(build_directory, targets);
         let declared = entries.iter().map(|entry| entry.name.clone()).collect();
@@ -75,8 +75,9 @@ impl Entries {
                 let needed = SingleEntry::new(TestId::new(NO_PROGRAM, &entry.name), entry.clone(), target);
                 sorted.needed.insert(entry.number, needed);
             }
+            let name = target.map_or(NO_PROGRAM, |target| target.name.as_str());
             match target {
-                Some(target) if is_excluded(&target.name) => {}
+                _ if is_excluded(&TestId::new(name, &entry.name)) => {}
                 Some(target) if target.has_googletest => match way_of(&entry) {
                     Some((way, choice)) => {
                         add_way(ways.entry(target.name.clone()).or_default(), way, choice, entry);

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
+use crate::cmake_targets::left_over;
 use crate::data_files;
 use crate::entries::{Alike, Covered, Entries, SingleEntry};
 use crate::session::Session;
@@ -113,7 +114,8 @@ pub fn examine<'t>(
         has_ctest,
         declared: entries.declared.clone(),
     };
-    Finder { session, directory, tree, entries, examined, everything: OnceCell::new() }.find()
+    let (left_over, everything) = (BTreeSet::new(), OnceCell::new());
+    Finder { session, directory, tree, entries, examined, left_over, everything }.find()
 }
 
 /// The whole build and all data files: what a test may depend on of which nothing is known.
@@ -155,7 +157,7 @@ fn ctest_entries(
     match ctest::entries(build_directory, settings.configuration.as_deref(), &session.cancel) {
         Ok(None) => (Entries::default(), false, None),
         Ok(Some(entries)) => {
-            let is_excluded = |target: &str| settings.exclude.is_match(target);
+            let is_excluded = |id: &TestId| settings.excludes(id);
             (Entries::sort(entries, build_directory, analysis.targets(), is_excluded), true, None)
         }
         Err(error) => {
@@ -172,6 +174,7 @@ struct Finder<'s, 't> {
     tree: &'t BuildTree,
     entries: Entries,
     examined: Examined<'t>,
+    left_over: BTreeSet<String>,
     /// Of the whole build; reads all programs, so it waits until a test needs it.
     everything: OnceCell<Digest>,
 }
@@ -186,6 +189,7 @@ struct Listable {
 
 impl<'t> Finder<'_, 't> {
     fn find(mut self) -> anyhow::Result<Examined<'t>> {
+        self.drop_left_over();
         let listables = self.listables();
         let listings = self.list(&listables)?;
         let _phase = self.session.timings.phase("map tests");
@@ -201,19 +205,37 @@ impl<'t> Finder<'_, 't> {
         Ok(self.examined)
     }
 
+    /// Programs that the build does not make any more are no tests of the project, unless CTest starts them.
+    fn drop_left_over(&mut self) {
+        let is_declared = |target: &&Target| self.entries.of(&target.name).is_some();
+        let undeclared: Vec<&str> =
+            self.listed().filter(|target| !is_declared(target)).map(|target| target.name.as_str()).collect();
+        let left_over = left_over(&self.directory.path, &undeclared);
+        let notes = left_over.iter().map(|program| {
+            format!(
+                "{program}: the build does not make it any more, as its target was deleted, so its tests are not run: delete the \
+                 program"
+            )
+        });
+        self.examined.notes.extend(notes);
+        self.left_over = left_over;
+    }
+
+    /// The GoogleTest programs whose tests are run one by one.
+    fn listed(&self) -> impl Iterator<Item = &Target> {
+        let exclude = &self.session.project.settings.exclude;
+        self.examined.analysis.targets().iter().filter(move |target| {
+            target.has_googletest
+                && !exclude.is_match(&target.name)
+                && !self.entries.only_entries.contains(&target.name)
+                && !self.left_over.contains(&target.name)
+        })
+    }
+
     fn listables(&self) -> Vec<Listable> {
-        let settings = &self.session.project.settings;
         let analysis = &self.examined.analysis;
         let root = &self.session.project.root;
-        let is_wanted = |target: &&Target| {
-            target.has_googletest
-                && !settings.exclude.is_match(&target.name)
-                && !self.entries.only_entries.contains(&target.name)
-        };
-        analysis
-            .targets()
-            .iter()
-            .filter(is_wanted)
+        self.listed()
             .map(|target| {
                 let usual = self.usual_directory(target);
                 let alike = self.entries.of(&target.name);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use fewer_core::TestId;
 use fewer_core::plan::{FAILURE_MEMORY, Patterns};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -156,6 +157,11 @@ struct DataTable {
 }
 
 impl Settings {
+    /// Whether a test is to be left alone: its program, or by its id an entry of CTest that starts none.
+    pub fn excludes(&self, id: &TestId) -> bool {
+        self.exclude.is_match(&id.target) || self.exclude.is_match(id.to_string())
+    }
+
     /// The settings of the project in a directory; the defaults where it has no `fewer.toml`.
     pub fn read(root: &Path) -> anyhow::Result<Settings> {
         let path = root.join(FILE_NAME);

@@ -3,7 +3,6 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -13,12 +12,14 @@ use fewer_objects::BuildTree;
 use fewer_objects::scan::{IMAGE_KIND, OBJECT_KIND};
 use fewer_store::{StateInfo, Store, StoreError};
 
+use crate::cmake_targets::linked_from;
 use crate::data_files::{is_code, is_for_people, is_header, is_hidden, listed, may_be_data};
 use crate::dependencies::{Dependencies, Older, called_after};
 use crate::project::Project;
 use crate::provenance::Provenance;
 use crate::record::provenance_of;
 use crate::session::Session;
+use crate::settings::FILE_NAME;
 
 /// How many recorded states are asked whether they had the same object.
 const WITNESSES: u32 = 20;
@@ -103,7 +104,7 @@ impl Built<'_> {
             }
         }
         let not_linked = self.not_linked.iter().find_map(|(program, object)| {
-            let newer = match self.linked_from(program) {
+            let newer = match linked_from(self.directory, program) {
                 Some(files) => files.into_iter().find(|file| self.is_newer(file, program))?,
                 None => self.directory.join(object),
             };
@@ -119,17 +120,6 @@ impl Built<'_> {
             Some(outdated) if outdated.is_certain => Some(outdated),
             outdated => untested.or(outdated),
         }
-    }
-
-    /// What CMake's Makefiles link a program from; symbols alone cannot tell apart equal objects of two programs.
-    fn linked_from(&self, program: &str) -> Option<Vec<PathBuf>> {
-        let path = self.directory.join(program);
-        let directory = path.parent()?;
-        let name = path.file_name()?.to_str()?;
-        let words = fs::read_to_string(directory.join(format!("CMakeFiles/{name}.dir/link.txt"))).ok()?;
-        let files = words.split_whitespace().map(|word| directory.join(word));
-        let is_input = |file: &PathBuf| file.starts_with(self.directory) && *file != path && file.is_file();
-        Some(files.filter(is_input).collect())
     }
 
     fn is_newer(&self, file: &Path, program: &str) -> bool {
@@ -286,7 +276,8 @@ impl Sources {
         let is_built = |path: &Path| {
             build_directory != project.root && project.root.join(path).starts_with(build_directory)
         };
-        files.retain(|path| !is_built(path));
+        // Nothing is built from the settings.
+        files.retain(|path| !is_built(path) && path != Path::new(FILE_NAME));
         Sources { root: project.root.clone(), files }
     }
 }

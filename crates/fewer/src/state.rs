@@ -8,6 +8,7 @@ use fewer_objects::BuildTree;
 
 use crate::data_files::{is_build_product, is_built};
 use crate::project::Project;
+use crate::settings::FILE_NAME;
 
 const BUILT: Domain = Domain::new("state.built");
 
@@ -25,7 +26,8 @@ pub fn work_tree_state(
     }
 }
 
-/// What git says is checked out; what builds and fewer itself leave behind does not count.
+/// What git says is checked out; what builds and fewer itself leave behind does not count. Nor do the settings: those that
+/// change how a test starts or what it depends on are part of its fingerprint.
 pub fn checked_out(
     project: &Project,
     work_tree: &WorkTree,
@@ -39,6 +41,7 @@ pub fn checked_out(
     work_tree.state(|path| {
         let path = top.join(path);
         path.starts_with(project.store_directory())
+            || path == project.root.join(FILE_NAME)
             || own.iter().any(|directory| path.starts_with(directory))
             || is_inside && (is_build_product(&path) || is_built(&path))
     })

@@ -60,7 +60,7 @@ impl Missing {
         let targets: BTreeSet<&str> = present.snapshot.keys().map(|id| id.target.as_str()).collect();
         let is_on_purpose = |id: &TestId| {
             forgotten.contains(id)
-                || session.project.settings.exclude.is_match(&id.target)
+                || session.project.settings.excludes(id)
                 || (id.name == WHOLE_PROGRAM && targets.contains(id.target.as_str()))
                 || (id.target == NO_PROGRAM && present.declared.contains(entry_name(&id.name)))
         };

@@ -53,7 +53,10 @@ fn cmake_with_ninja_and_ctest_entries() {
     );
     project.settle();
     let affected = lines(&project.fewer(&["affected", "plain.cpp"]).expect(0));
-    assert_eq!(affected, ["plain::plain_one", "plain::plain_two"]);
+    assert_eq!(affected, ["ctest::script", "plain::plain_one", "plain::plain_two"]);
+    project.write("fewer.toml", "build = \"cmake --build build\"\nexclude = [\"ctest::script\"]\n");
+    assert!(project.selected().is_empty(), "an entry of CTest is left alone by its id");
+    project.write("fewer.toml", "build = \"cmake --build build\"\n");
     how_a_test_is_started_is_part_of_it(&project);
 }
 
@@ -94,6 +97,48 @@ fn how_a_test_is_started_is_part_of_it(project: &Project) {
     let failed = project.fewer(&["run"]).expect(1);
     assert!(failed.contains("FAILED unit::Twice.Mode"), "{failed}");
     assert!(failed.contains("FAILED plain::plain_two"), "{failed}");
+}
+
+/// CMake deletes what Ninja does not make any more; somebody puts it back.
+#[test]
+fn a_program_whose_target_was_deleted_is_named_and_not_run() {
+    for generator in ["Ninja", "Unix Makefiles"] {
+        let project = cmake_project();
+        project.edit("CMakeLists.txt", "add_test(NAME unit", "add_executable(old old.cpp)\n\
+            target_link_libraries(old GTest::gtest_main)\nset_target_properties(old PROPERTIES RUNTIME_OUTPUT_DIRECTORY \
+            ${CMAKE_BINARY_DIR}/bin)\nadd_test(NAME unit");
+        project.write("old.cpp", "#include <gtest/gtest.h>\nTEST(Old, Works) { SUCCEED(); }\n");
+        project.command("cmake", &["-G", generator, "-S", ".", "-B", "build"]);
+        project.command("cmake", &["--build", "build"]);
+        assert!(project.selected().contains(&"bin/old::Old.Works".to_string()), "{generator}");
+        let log = std::fs::read(project.file("build/.ninja_log"));
+        project.command("cp", &["build/bin/old", "kept"]);
+        project.edit("CMakeLists.txt", "add_executable(old", "#");
+        project.edit("CMakeLists.txt", "target_link_libraries(old", "#");
+        project.edit("CMakeLists.txt", "set_target_properties(old", "#");
+        project.command("cmake", &["--build", "build"]);
+        project.command("cp", &["kept", "build/bin/old"]);
+        log.into_iter().for_each(|log| std::fs::write(project.file("build/.ninja_log"), log).unwrap());
+        let ended = project.fewer(&["select", "--trust-build"]);
+        assert!(
+            ended.stderr.contains("bin/old: the build does not make it any more"),
+            "{generator}: {}",
+            ended.stderr
+        );
+        assert!(!ended.expect(0).contains("old"), "{generator}");
+        project.edit(
+            "CMakeLists.txt",
+            "add_test(NAME unit",
+            "add_test(NAME old COMMAND ${CMAKE_BINARY_DIR}/bin/old)\nadd_test(NAME unit",
+        );
+        project.command("cmake", &["-S", ".", "-B", "build"]);
+        project.command("cp", &["kept", "build/bin/old"]);
+        assert!(
+            lines(&project.fewer(&["select", "--trust-build"]).expect(0))
+                .contains(&"bin/old::Old.Works".to_string()),
+            "CTest starts it"
+        );
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::workshop::Project;
+use serde_json::Value;
+
+use crate::workshop::{Project, TESTS, lines};
 
 #[test]
 fn a_project_without_a_build_says_what_is_missing() {
@@ -76,6 +78,44 @@ fn the_doctor_finds_nothing_in_a_well_built_project() {
     let report = Project::small().fewer(&["doctor"]).expect(0);
     assert!(report.contains("7 tests") && report.contains("nothing to mend"), "{report}");
     assert!(report.contains("objects are read: 4 by function (a section each)\n"), "{report}");
+}
+
+#[test]
+fn the_doctor_leaves_out_what_cmake_tried_out() {
+    let project = Project::small();
+    let probe = "build/CMakeFiles/3.31.6/CMakeDetermineCompilerABI_CXX.bin";
+    project.write(
+        "build/CMakeFiles/CheckTypeSize/probe.c",
+        "int a; int b; int f() { return a; } int main() { return f(); }\n",
+    );
+    project.command("mkdir", &["-p", "build/CMakeFiles/3.31.6"]);
+    project.command(
+        "gcc",
+        &["-c", "build/CMakeFiles/CheckTypeSize/probe.c", "-o", "build/CMakeFiles/CheckTypeSize/probe.o"],
+    );
+    project.command("gcc", &["build/CMakeFiles/CheckTypeSize/probe.o", "-o", probe]);
+    project.command("touch", &["build/CMakeFiles/CheckTypeSize/probe.o"]);
+    let report = project.fewer(&["doctor"]).expect(0);
+    assert!(report.contains("4 objects, 2 programs") && report.contains("nothing to mend"), "{report}");
+}
+
+#[test]
+fn the_settings_are_no_change_but_those_of_how_tests_start_count() {
+    let project = Project::small();
+    let run = || project.fewer(&["run", "--format", "json"]).json(0);
+    project.settle();
+    project.write("fewer.toml", "# nothing\n");
+    let evidence = |run: &Value| run["tests"][0]["evidence"]["from"].clone();
+    assert_eq!(evidence(&run())["dirty"], false, "it is no local change");
+    project.fewer(&["run", "--all"]).expect(0);
+    assert_eq!(evidence(&run())["dirty"], false, "nor while tests are recorded");
+    project.commit_all();
+    project.edit("fewer.toml", "nothing", "nothing at all");
+    let ended = project.fewer(&["select"]);
+    assert!(!ended.stderr.contains("newer than"), "{}", ended.stderr);
+    assert_eq!(lines(&ended.expect(0)), ["text_test::Text.Waits"]);
+    project.write("fewer.toml", "working-directory = \"src\"\n");
+    assert_eq!(project.selected(), TESTS);
 }
 
 #[test]
