@@ -131,8 +131,8 @@ pub fn prepare(
     Ok(Prepared::Ready(Box::new(current)))
 }
 
-/// Whether there is a build of C or C++ beside Java.
-fn has_objects(project: &Project) -> bool {
+/// Whether there is a build of C or C++.
+pub fn has_objects(project: &Project) -> bool {
     project.settings.build_directory.is_some() || BuildDirectory::find(project).is_ok()
 }
 

@@ -1,7 +1,7 @@
 //! `fewer affected`: which tests a change to files or elements would select. It looks at what is built, whatever
 //! is recorded.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -11,37 +11,120 @@ use fewer_objects::Analysis;
 use fewer_report::{AffectedView, InputKind, InputView, affected_json};
 
 use super::{affected_cargo, affected_java};
-use crate::affected_elements::{exactly, named, tests_reaching};
+use crate::affected_elements::{exactly, named, similar, tests_affected};
 use crate::build_directory::BuildDirectory;
 use crate::cargo::cargo_of;
 use crate::cli::{AffectedFormat, AffectedOptions, Global};
+use crate::current::has_objects;
 use crate::data_files;
 use crate::dependencies::Dependencies;
 use crate::examination::{Examined, examine, scan};
-use crate::java::is_java;
+use crate::java::{knows_java, tool_of};
 use crate::names::split;
 use crate::project::start_directory;
 use crate::session::Session;
 
+/// So many notes are shown; JSON has them all.
+const SHOWN_NOTES: usize = 5;
+
 pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open_seeing(global, console, &options.cpp)?;
     session.watch_signals()?;
-    if is_java(&session.project) {
-        return affected_java::execute(&session, options);
+    let answer = Answer::joined(answers(&session, options)?);
+    refuse_unknown(&session, options, &answer)?;
+    tell(&session, options, answer)
+}
+
+/// What the readers of one language say.
+#[derive(Default)]
+pub struct Answer {
+    pub inputs: Vec<InputView>,
+    pub tests: Vec<TestId>,
+    pub notes: Vec<String>,
+    /// By input that means nothing here, the names that it may be a slip of.
+    pub similar: BTreeMap<String, Vec<String>>,
+}
+
+impl Answer {
+    /// Of some inputs, by the graph that they were traced in.
+    pub fn of(graph: &Graph, traced: Vec<Traced>, notes: Vec<String>) -> Answer {
+        let elements: Vec<ElementId> =
+            traced.iter().flat_map(|traced| traced.elements.iter().copied()).collect();
+        let tests = if traced.is_empty() { Vec::new() } else { tests_affected(graph, &elements) };
+        let inputs: Vec<InputView> = traced.into_iter().map(|traced| traced.view).collect();
+        let similar = similar_to_unknown(graph, &inputs);
+        Answer { inputs, tests, notes, similar }
     }
-    if options.java.is_given() {
+
+    /// What any language says counts: a file may be read by the tests of all.
+    fn joined(answers: Vec<Answer>) -> Answer {
+        let mut joined = Answer::default();
+        for answer in answers {
+            for view in answer.inputs {
+                match joined.inputs.iter_mut().find(|known| known.input == view.input) {
+                    Some(known) => add_view(known, view),
+                    None => joined.inputs.push(view),
+                }
+            }
+            joined.tests.extend(answer.tests);
+            joined.notes.extend(answer.notes);
+            for (input, names) in answer.similar {
+                joined.similar.entry(input).or_default().extend(names);
+            }
+        }
+        joined.tests.sort();
+        joined.tests.dedup();
+        joined
+    }
+}
+
+fn add_view(known: &mut InputView, other: InputView) {
+    if known.kind == InputKind::Unknown {
+        known.kind = other.kind;
+    }
+    known.objects.extend(other.objects);
+    known.elements += other.elements;
+}
+
+/// For each unknown input the names that it may be a slip of.
+pub fn similar_to_unknown(graph: &Graph, inputs: &[InputView]) -> BTreeMap<String, Vec<String>> {
+    let unknown = inputs.iter().filter(|view| view.kind == InputKind::Unknown);
+    unknown.map(|view| (view.input.clone(), similar(graph, &view.input))).collect()
+}
+
+/// Every language of the project answers, as every one has tests that `run` would run. Java's sources are looked at where
+/// there is a build of Java, or nothing else to look at.
+fn answers(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Vec<Answer>> {
+    let project = &session.project;
+    let cargo = cargo_of(project);
+    let has_objects = cargo.is_none() && has_objects(project);
+    let has_other = cargo.is_some() || has_objects;
+    let has_java = tool_of(project).is_some() || !has_other;
+    let has_java = has_java && knows_java(project);
+    if options.java.is_given() && !has_java {
         bail!(
-            "--dependencies and --level are about Java, and this is not a Java project: there is a build directory of C or \
-             C++, or git knows no Java file"
+            "--dependencies and --level are about Java, and this is not a Java project: git knows no Java file, or there is a \
+             build of another language and none of Java"
         );
     }
-    if let Some(cargo) = cargo_of(&session.project) {
-        return affected_cargo::execute(&session, cargo, options);
+    let mut answers = Vec::new();
+    if has_java {
+        answers.push(affected_java::answer(session, options)?);
     }
-    let inputs = inputs(&session, options)?;
+    if let Some(cargo) = cargo {
+        answers.push(affected_cargo::answer(session, cargo, options)?);
+    } else if has_objects || !has_java {
+        answers.push(of_objects(session, options)?);
+    }
+    Ok(answers)
+}
+
+/// What a build of C or C++ says.
+fn of_objects(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Answer> {
+    let inputs = inputs(session, options)?;
     let directory = BuildDirectory::find(&session.project)?;
-    let (tree, mut notes) = scan(&session, &directory.path)?;
-    let examined = examine(&session, &directory, &tree)?;
+    let (tree, mut notes) = scan(session, &directory.path)?;
+    let examined = examine(session, &directory, &tree)?;
     notes.extend(examined.notes.iter().cloned());
     let dependencies = {
         let _phase = session.timings.phase("read dependencies");
@@ -53,33 +136,58 @@ pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) ->
         .iter()
         .map(|input| {
             let made = made_from(analysis, &dependencies, &input.path);
-            trace(&session, analysis.graph(), input, made)
+            trace(session, analysis.graph(), input, made)
         })
         .collect();
-    let elements: Vec<ElementId> = traced.iter().flat_map(|traced| traced.elements.iter().copied()).collect();
     let Examined { analysis, tests, .. } = examined;
     let (graph, _) = analysis.into_graph(tests);
-    let tests = tests_reaching(&graph, &elements);
-    drop(_phase);
-    tell(&session, options, traced, &tests, notes)
+    Ok(Answer::of(&graph, traced, notes))
+}
+
+/// A name that means nothing is a slip, not a change without consequences. A file of the project that no test depends on
+/// is an answer; so is one that was deleted.
+fn refuse_unknown(session: &Session<'_>, options: &AffectedOptions, answer: &Answer) -> anyhow::Result<()> {
+    let start = start_directory()?;
+    let tree = session.project.work_tree.as_ref();
+    let is_deleted = |path: &Path| {
+        let changed = tree.and_then(|tree| Some((tree.root(), tree.changed_since("HEAD").ok()?)));
+        changed.is_some_and(|(root, files)| files.iter().any(|file| root.join(file) == path))
+    };
+    let is_unknown = |view: &&InputView| {
+        let path = start.join(&view.input);
+        view.kind == InputKind::Unknown
+            && options.paths.contains(&view.input)
+            && !path.exists()
+            && !is_deleted(&path)
+    };
+    let Some(unknown) = answer.inputs.iter().find(is_unknown) else { return Ok(()) };
+    let name = &unknown.input;
+    let what = format!("'{name}' is neither a file here nor the name of a function, variable or class");
+    match answer.similar.get(name).map(Vec::as_slice) {
+        None | Some([]) => bail!(
+            "{what} of what was built or read. `fewer why TEST` shows names; after a change of the sources, build first"
+        ),
+        Some(names) => bail!("{what}. Did you mean one of these?\n  {}", names.join("\n  ")),
+    }
 }
 
 /// Prints the answer.
-pub fn tell(
-    session: &Session<'_>,
-    options: &AffectedOptions,
-    traced: Vec<Traced>,
-    tests: &[TestId],
-    mut notes: Vec<String>,
-) -> anyhow::Result<ExitCode> {
-    let views: Vec<InputView> = traced.into_iter().map(|traced| traced.view).collect();
-    for view in views.iter().filter(|view| view.kind == InputKind::Unknown) {
-        notes.push(format!("{}: no object depends on it", view.input));
+fn tell(session: &Session<'_>, options: &AffectedOptions, answer: Answer) -> anyhow::Result<ExitCode> {
+    let Answer { inputs, tests, notes, .. } = answer;
+    let unknown = inputs.iter().filter(|view| view.kind == InputKind::Unknown);
+    let unknown = unknown.map(|view| format!("{}: no object or class depends on it", view.input));
+    let notes: Vec<String> = unknown.chain(notes).collect();
+    let console = session.console;
+    let shown = if console.is_verbose() { notes.len() } else { SHOWN_NOTES };
+    notes.iter().take(shown).for_each(|note| console.note(note));
+    if notes.len() > shown {
+        console.note(&format!("and {} more such notes: see them with --verbose", notes.len() - shown));
     }
-    notes.iter().for_each(|note| session.console.note(note));
-    session.console.data(&match options.format {
+    console.data(&match options.format {
         AffectedFormat::List => tests.iter().map(|id| format!("{id}\n")).collect(),
-        AffectedFormat::Json => affected_json(&AffectedView { inputs: &views, tests, notes: &notes }),
+        AffectedFormat::Json => {
+            affected_json(&AffectedView { inputs: &inputs, tests: &tests, notes: &notes })
+        }
     })?;
     session.finish();
     Ok(ExitCode::Green)
@@ -134,7 +242,7 @@ pub fn trace(session: &Session<'_>, graph: &Graph, input: &Input, made: MadeFrom
     if !data.is_empty() {
         return traced(input, InputKind::Data, Vec::new(), data);
     }
-    let elements = if input.path.exists() { Vec::new() } else { named(graph, &input.text) };
+    let elements = if input.path.is_file() { Vec::new() } else { named(graph, &input.text) };
     let kind = if elements.is_empty() { InputKind::Unknown } else { InputKind::Element };
     traced(input, kind, Vec::new(), elements)
 }

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use fewer_console::ExitCode;
 use fewer_core::{ElementId, Graph};
 use fewer_runners::cargo::Cargo;
 
-use super::affected::{MadeFrom, Traced, inputs, tell, trace};
-use crate::affected_elements::{exactly, tests_reaching};
+use super::affected::{Answer, MadeFrom, Traced, inputs, trace};
+use crate::affected_elements::exactly;
 use crate::cargo::CargoBuild;
 use crate::cli::AffectedOptions;
 use crate::dependencies::Dependencies;
@@ -15,7 +14,7 @@ use crate::names::split;
 use crate::part::Means;
 use crate::session::Session;
 
-pub fn execute(session: &Session<'_>, cargo: Cargo, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
+pub fn answer(session: &Session<'_>, cargo: Cargo, options: &AffectedOptions) -> anyhow::Result<Answer> {
     let inputs = inputs(session, options)?;
     let built = CargoBuild::read(session, cargo)?;
     let unseen: Vec<Vec<String>> = inputs.iter().map(|input| built.unseen_made_from(&input.path)).collect();
@@ -32,10 +31,7 @@ pub fn execute(session: &Session<'_>, cargo: Cargo, options: &AffectedOptions) -
             .collect(),
         Means::Java(_) => Vec::new(),
     };
-    let elements: Vec<ElementId> = traced.iter().flat_map(|traced| traced.elements.iter().copied()).collect();
-    let tests = tests_reaching(&part.graph, &elements);
-    drop(_phase);
-    tell(session, options, traced, &tests, part.notes)
+    Ok(Answer::of(&part.graph, traced, part.notes))
 }
 
 /// The objects of a file, and the programs made of it whose objects were not kept.

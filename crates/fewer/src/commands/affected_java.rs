@@ -6,22 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use fewer_console::ExitCode;
 use fewer_core::{ElementId, Fingerprints, Graph, Snapshot, TestId, tts};
 use fewer_git::{CommitHash, Repository, WorkTree};
-use fewer_report::{AffectedView, InputKind, InputView, affected_json};
+use fewer_report::{InputKind, InputView};
 
+use super::affected::{Answer, similar_to_unknown};
 use crate::affected_elements::{exactly, tests_reaching};
-use crate::cli::{AffectedFormat, AffectedOptions};
+use crate::cli::AffectedOptions;
 use crate::java::{FactsReader, FileChange, FileContent, JavaState, not_checked_out, options_of};
 use crate::project::start_directory;
 use crate::session::Session;
 
-/// So many notes are shown; JSON has them all.
-const SHOWN_NOTES: usize = 5;
 const NOT_CHECKED_OUT: &str = "nothing is checked out here: the files are those of HEAD";
 
-pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
+pub fn answer(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Result<Answer> {
     let diff = match (&options.diff, options.paths.as_slice()) {
         (Some(diff), []) => diff.as_str(),
         (None, paths) => return of_paths(session, options, paths),
@@ -54,11 +52,11 @@ pub fn execute(session: &Session<'_>, options: &AffectedOptions) -> anyhow::Resu
     let tests: Vec<TestId> = tts(&before, &after).into_iter().collect();
     let inputs: Vec<InputView> =
         paths.iter().zip(kinds_before).map(|(path, before)| view(session, &state, path, before)).collect();
-    print(session, options, &inputs, &tests, &notes)
+    Ok(Answer { inputs, tests, notes, ..Answer::default() })
 }
 
 /// The tests that can reach some files, or classes and members by name, in the working tree as it is.
-fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) -> anyhow::Result<ExitCode> {
+fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) -> anyhow::Result<Answer> {
     let repository = Repository::open(&session.project.root)?;
     let mut reader = FactsReader::new(session, &repository)?;
     let mut state = JavaState::new(
@@ -101,9 +99,9 @@ fn of_paths(session: &Session<'_>, options: &AffectedOptions, paths: &[String]) 
         elements.extend(found);
     }
     notes.extend(analysed.notes.iter().cloned());
-    let unknown = inputs.iter().filter(|view| view.kind == InputKind::Unknown);
-    notes.extend(unknown.map(|view| format!("{}: no test depends on it", view.input)));
-    print(session, options, &inputs, &tests_reaching(graph, &elements), &notes)
+    let tests = tests_reaching(graph, &elements);
+    let similar = similar_to_unknown(graph, &inputs);
+    Ok(Answer { inputs, tests, notes, similar })
 }
 
 /// Classes by their names, and the members in them.
@@ -198,25 +196,4 @@ fn view(session: &Session<'_>, state: &JavaState, path: &Path, before: (InputKin
     let top = session.project.work_tree.as_ref().map(WorkTree::root);
     let input = session.project.shown(&top.unwrap_or(&session.project.root).join(path));
     InputView { input, kind, objects: Vec::new(), elements }
-}
-
-fn print(
-    session: &Session<'_>,
-    options: &AffectedOptions,
-    inputs: &[InputView],
-    tests: &[TestId],
-    notes: &[String],
-) -> anyhow::Result<ExitCode> {
-    let console = session.console;
-    let shown = if console.is_verbose() { notes.len() } else { SHOWN_NOTES };
-    notes.iter().take(shown).for_each(|note| console.note(note));
-    if notes.len() > shown {
-        console.note(&format!("and {} more such notes: see them with --verbose", notes.len() - shown));
-    }
-    console.data(&match options.format {
-        AffectedFormat::List => tests.iter().map(|id| format!("{id}\n")).collect(),
-        AffectedFormat::Json => affected_json(&AffectedView { inputs, tests, notes }),
-    })?;
-    session.finish();
-    Ok(ExitCode::Green)
 }

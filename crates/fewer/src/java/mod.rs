@@ -29,7 +29,6 @@ use fewer_git::{HistoryError, Repository, TreeEntry};
 use fewer_java::source_facts::SOURCE_FACTS_VERSION;
 use fewer_java::{Dependencies, Level, Options, Reflection};
 
-use crate::build_directory::BuildDirectory;
 use crate::cli::{DependenciesName, JavaOptions, LevelName};
 use crate::project::Project;
 use crate::settings::JavaSettings;
@@ -38,15 +37,12 @@ use crate::settings::JavaSettings;
 const VERSION: u64 = 1;
 const ANALYSIS: Domain = Domain::new("java.analysis");
 
-/// Whether there is nothing to look at but Java: no build of C or C++, and Java files that git knows, if only in the
-/// commit of a clone without a checkout.
-pub fn is_java(project: &Project) -> bool {
+/// Whether there is Java source to look at: files that git knows, if only in the commit of a clone without a checkout.
+pub fn knows_java(project: &Project) -> bool {
     let Some(tree) = &project.work_tree else { return false };
     let is_source = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "java");
-    let files = || tree.list_files(&project.root).unwrap_or_default();
-    project.settings.build_directory.is_none()
-        && BuildDirectory::find(project).is_err()
-        && (files().iter().any(is_source) || committed(project).iter().any(is_source))
+    let files = tree.list_files(&project.root).unwrap_or_default();
+    files.iter().any(is_source) || committed(project).iter().any(is_source)
 }
 
 /// What the project's part of the commit holds, where nothing of it is checked out.

@@ -43,8 +43,9 @@ fn a_data_file_affects_the_tests_that_read_files() {
 #[test]
 fn an_unknown_path_is_said_to_be_unknown() {
     let project = Project::small();
+    project.write("README.md", "");
     let ended = project.fewer(&["affected", "README.md", "src/shape.cpp"]);
-    assert!(ended.stderr.contains("README.md: no object depends on it"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("README.md: no object or class depends on it"), "{}", ended.stderr);
     assert_eq!(lines(&ended.expect(0)), SHAPES);
 }
 
@@ -58,4 +59,37 @@ fn a_diff_affects_what_its_files_affect() {
     assert!(affected(&project, &["--diff", "HEAD..HEAD"]).is_empty());
     let message = project.fewer(&["affected", "--diff", "nowhere..HEAD"]).refused(2);
     assert!(message.contains("nowhere"), "{message}");
+}
+
+#[test]
+fn a_name_is_known_with_its_tags_as_why_prints_it_and_by_its_aliases() {
+    let project = Project::small();
+    project.settle();
+    project.edit("src/text.cpp", "line[80]", "line[90]");
+    project.make();
+    let why = project.fewer(&["why", "text_test::Text.Reads"]).expect(0);
+    let printed = why.lines().map(str::trim).find(|line| line.starts_with("first_line[abi:cxx11]")).unwrap();
+    let printed = &printed[..=printed.rfind(')').unwrap()];
+    for name in ["first_line", "first_line[abi:cxx11]", "first_line(char const*)", printed] {
+        assert_eq!(affected(&project, &[name]), ["text_test::Text.Reads"], "{name}");
+    }
+    for name in
+        ["_ZN16Text_Shouts_TestC1Ev", "_ZN16Text_Shouts_TestC2Ev", "Text_Shouts_Test::Text_Shouts_Test()"]
+    {
+        assert_eq!(affected(&project, &[name]), ["text_test::Text.Shouts"], "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_means_nothing_is_refused_with_names_that_are_there() {
+    let project = Project::small();
+    let said = project.fewer(&["affected", "src/shape.cpp", "perimetre"]).refused(2);
+    assert!(said.contains("'perimetre' is neither a file here nor the name"), "{said}");
+    assert!(said.contains("Did you mean one of these?\n  perimeter(int, int) (shape.o)"), "{said}");
+    let said = project.fewer(&["affected", "--format", "json", "q_w_e_r_t_y"]).refused(2);
+    assert!(said.contains("`fewer why TEST` shows names"), "{said}");
+    project.write("notes.md", "");
+    project.commit_all();
+    project.command("rm", &["notes.md"]);
+    assert!(affected(&project, &["notes.md"]).is_empty(), "a file that was deleted is no slip");
 }

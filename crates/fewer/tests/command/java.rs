@@ -238,6 +238,7 @@ fn the_document_tells_what_each_file_is() {
 #[test]
 fn files_and_classes_are_traced_to_the_tests_that_reach_them() {
     let project = shapes();
+    project.write("README.md", "");
     for (path, expected) in [
         ("src/main/java/demo/Shape.java", &[".::demo.ShapeTest", ".::demo.SquareTest"][..]),
         ("src/main/resources/hello.txt", &[".::demo.GreetingTest"]),
@@ -247,6 +248,8 @@ fn files_and_classes_are_traced_to_the_tests_that_reach_them() {
     ] {
         assert_eq!(affected(&project, &[path]), expected, "{path}");
     }
+    let said = project.fewer(&["affected", "demo.Plugni"]).refused(2);
+    assert!(said.contains("Did you mean one of these?\n  demo.Plugin"), "{said}");
     let document = project.fewer(&["affected", "--format", "json", "src/main/java/demo/Alone.java"]).json(0);
     assert_eq!(
         (&document["inputs"][0]["kind"], &document["inputs"][0]["elements"]),

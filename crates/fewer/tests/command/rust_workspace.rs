@@ -230,6 +230,23 @@ fn tests_that_a_file_or_an_item_would_select_are_told() {
     assert!(affected("tool/words.txt").contains(&QUIET.to_string()));
 }
 
+#[test]
+fn a_fixture_in_java_leaves_the_answer_to_rust_and_documentation_tests_are_in_it() {
+    let project = workspace();
+    project.write(
+        "tool/tests/fixtures/DemoTest.java",
+        "class DemoTest { @org.junit.Test public void works() {} }\n",
+    );
+    project.edit("engine/src/lib.rs", "/// Does not know its rules.", "/// ```\n/// let _ = 1;\n/// ```");
+    project.commit_all();
+    selected(&project);
+    let tests = lines(&fewer(&project, &["affected", "engine/src/lib.rs"]).expect(0));
+    for test in ["engine::tests::holds", "engine/doc::*"] {
+        assert!(tests.contains(&test.to_string()), "{test} is not among {tests:?}");
+    }
+    assert!(!tests.iter().any(|test| test.contains("DemoTest")), "{tests:?}");
+}
+
 /// Those that start no program of the workspace, as far as is known.
 fn seen(tests: &[String]) -> Vec<&String> {
     tests.iter().filter(|test| !test.ends_with("::*") && *test != STARTED).collect()
