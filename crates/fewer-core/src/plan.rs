@@ -27,11 +27,18 @@ pub struct Policy {
     pub always: Patterns,
     /// A test that failed within this many recorded states runs again.
     pub failure_memory: u32,
+    /// The machine that decides: a pass there, with the content at hand, ends the memory of an earlier failure.
+    pub machine: String,
 }
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { scope: Scope::Fingerprints, always: Patterns::default(), failure_memory: FAILURE_MEMORY }
+        Policy {
+            scope: Scope::Fingerprints,
+            always: Patterns::default(),
+            failure_memory: FAILURE_MEMORY,
+            machine: String::new(),
+        }
     }
 }
 
@@ -95,8 +102,12 @@ pub enum Reason {
     },
     /// The newest outcome with this very content is a failure.
     FailedLast { last: RecordedOutcome },
-    /// It passed with this content, but failed within the last few recorded states.
-    FailedRecently { failure: RecordedOutcome },
+    /// It passed with this content, but failed since, or within the last few recorded states and did not pass here since.
+    FailedRecently {
+        failure: RecordedOutcome,
+        /// For how many more recorded states the failure is remembered, unless a pass ends that.
+        states_left: u32,
+    },
     /// One fingerprint, different outcomes.
     Flaky { passed: RecordedOutcome, failed: RecordedOutcome },
     /// Only skipped or interrupted with this content so far.
@@ -224,8 +235,16 @@ impl fmt::Display for Reason {
             Reason::FailedLast { last } => {
                 write!(f, "it {} last time with the same content ({})", last.verdict.word(), seen(last))
             }
-            Reason::FailedRecently { failure } => {
-                write!(f, "it {} {} recorded state(s) ago", failure.verdict.word(), failure.states_ago)
+            Reason::FailedRecently { failure, states_left } => {
+                let (verdict, ago) = (failure.verdict.word(), failure.states_ago);
+                write!(
+                    f,
+                    "it {verdict} {ago} recorded state(s) ago; it runs until it passes here with this content"
+                )?;
+                match states_left {
+                    0 => Ok(()),
+                    left => write!(f, ", or for {left} more recorded state(s) (failure-memory)"),
+                }
             }
             Reason::Flaky { passed, failed } => {
                 write!(
@@ -427,12 +446,29 @@ fn decide_by_fingerprint(
             None => Reason::Changed { because: explain(&candidate.id), last },
         },
         (Some(from), None) => match last_failure {
-            Some(failure) if last.verdict.is_failure() || failure.states_ago < policy.failure_memory => {
-                Reason::FailedRecently { failure }
+            Some(failure) if is_remembered(&failure, &same_fingerprint, &last, policy) => {
+                let states_left = policy.failure_memory.saturating_sub(failure.states_ago);
+                Reason::FailedRecently { failure, states_left }
             }
             Some(_) | None => Reason::Passed { from },
         },
     }
+}
+
+/// Whether a failure with other content still makes a test run that passed with this one: where it is the newest outcome,
+/// or a young one that no pass on this machine with this content came after.
+fn is_remembered(
+    failure: &RecordedOutcome,
+    same_fingerprint: &[RecordedOutcome],
+    last: &RecordedOutcome,
+    policy: &Policy,
+) -> bool {
+    let is_later = |pass: &RecordedOutcome| (&pass.at, failure.states_ago) > (&failure.at, pass.states_ago);
+    let ends = |outcome: &RecordedOutcome| {
+        outcome.verdict == Verdict::Passed && outcome.machine == policy.machine && is_later(outcome)
+    };
+    last.verdict.is_failure()
+        || (failure.states_ago < policy.failure_memory && !same_fingerprint.iter().any(ends))
 }
 
 /// Patterns over test ids: an unambiguous suffix, or a glob in which `*` also crosses `/` and `::`.
@@ -526,6 +562,32 @@ mod tests {
         for (outcomes, expected) in cases {
             assert_eq!(reason(outcomes, &policy), *expected, "{outcomes:?}");
         }
+    }
+
+    #[test]
+    fn a_pass_here_with_the_same_content_ends_the_memory_of_a_failure() {
+        use Verdict::*;
+        let at = |outcome: RecordedOutcome, at: &str| RecordedOutcome { at: at.to_string(), ..outcome };
+        let here = Policy { machine: "here".to_string(), ..Policy::default() };
+        let elsewhere = Policy { machine: "elsewhere".to_string(), ..Policy::default() };
+        let mended = [at(outcome(Passed, 1, 0), "2026-11-15T20:16:00Z"), outcome(Failed, 2, 1)];
+        assert_eq!(reason(&mended, &here), "passed");
+        assert_eq!(reason(&mended, &elsewhere), "failed-recently");
+        let within_a_second = [outcome(Passed, 1, 0), outcome(Failed, 2, 1)];
+        assert_eq!(reason(&within_a_second, &here), "passed");
+        let reverted = [outcome(Failed, 2, 0), at(outcome(Passed, 1, 1), "2026-11-15T20:15:00Z")];
+        assert_eq!(reason(&reverted, &here), "failed-recently");
+        let passed_elsewise = [outcome(Skipped, 1, 0), outcome(Failed, 2, 1), outcome(Passed, 1, 2)];
+        assert_eq!(reason(&passed_elsewise, &here), "failed-recently");
+    }
+
+    #[test]
+    fn a_remembered_failure_says_until_when() {
+        let failure = outcome(Verdict::Failed, 2, 3);
+        let text = |states_left| Reason::FailedRecently { failure: failure.clone(), states_left }.to_string();
+        let until = "it failed 3 recorded state(s) ago; it runs until it passes here with this content";
+        assert_eq!(text(0), until);
+        assert_eq!(text(7), format!("{until}, or for 7 more recorded state(s) (failure-memory)"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::provenance::Provenance;
 use crate::record::Manifest;
 use crate::session::Session;
 use crate::stale::Outdated;
-use crate::state::{built_content, work_tree_state};
+use crate::state::{built_content, machine, work_tree_state};
 use crate::vanished::{Missing, Present};
 
 const CONTENT: Domain = Domain::new("state.parts");
@@ -357,7 +357,12 @@ fn nothing_found(project: &Project) -> String {
 
 fn decide(session: &Session<'_>, graph: &Graph, snapshot: &Snapshot, scope: Scope) -> anyhow::Result<Plan> {
     let settings = &session.project.settings;
-    let policy = Policy { scope, always: settings.always.clone(), failure_memory: settings.failure_memory };
+    let policy = Policy {
+        scope,
+        always: settings.always.clone(),
+        failure_memory: settings.failure_memory,
+        machine: machine(),
+    };
     let asked: Vec<_> = snapshot.iter().map(|(id, fingerprint)| (id.clone(), *fingerprint)).collect();
     let records = session.store().records(&asked).context("cannot read what is recorded about the tests")?;
     let candidates = graph

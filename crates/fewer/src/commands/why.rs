@@ -86,7 +86,7 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
 fn last_failure(reason: &Reason) -> Option<&RecordedOutcome> {
     match reason {
         Reason::FailedLast { last } => Some(last),
-        Reason::FailedRecently { failure } => Some(failure),
+        Reason::FailedRecently { failure, .. } => Some(failure),
         Reason::Flaky { failed, .. } => Some(failed),
         Reason::New
         | Reason::Changed { .. }

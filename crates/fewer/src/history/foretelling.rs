@@ -27,7 +27,7 @@ use crate::cli::StrategyName;
 use crate::java::build_directories;
 use crate::names::{readable, split};
 use crate::session::Session;
-use crate::state::checked_out;
+use crate::state::{checked_out, machine};
 
 /// In how many of the newest states tests are looked for when nothing else is known.
 const STATES_WITH_TESTS: u32 = 20;
@@ -332,7 +332,12 @@ fn decide(
     scope: Scope,
 ) -> Result<Plan, String> {
     let settings = &session.project.settings;
-    let policy = Policy { scope, always: settings.always.clone(), failure_memory: settings.failure_memory };
+    let policy = Policy {
+        scope,
+        always: settings.always.clone(),
+        failure_memory: settings.failure_memory,
+        machine: machine(),
+    };
     let asked: Vec<(TestId, Digest)> =
         candidates.iter().map(|test| (test.id.clone(), test.fingerprint)).collect();
     let records = store.records(&asked).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ fn a_failing_test_gives_exit_code_1_and_is_shown_with_its_output() {
 }
 
 #[test]
-fn a_failed_test_runs_again_until_its_failure_is_forgotten() {
+fn a_failed_test_runs_again_until_it_passes_with_other_content() {
     let project = Project::small();
     project.fewer_with(&[("AREA_FAILS", "1")], &["run"]).expect(1);
     let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
@@ -25,10 +25,12 @@ fn a_failed_test_runs_again_until_its_failure_is_forgotten() {
     project.make();
     project.settle();
     let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
-    assert!(why.contains("runs: it failed 1 recorded state(s) ago"), "{why}");
-    project.write("fewer.toml", "failure-memory = 1\n");
-    let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
     assert!(why.contains("is reused: "), "{why}");
+    project.fewer_with(&[("AREA_FAILS", "1")], &["run", "--all"]).expect(1);
+    project.edit("src/shape.cpp", "height * width", "width * height");
+    project.make();
+    let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
+    assert!(why.contains("runs: it failed "), "{why}");
 }
 
 #[test]
@@ -109,4 +111,30 @@ fn the_build_command_runs_before_tests_are_selected() {
     project.settle();
     project.edit("src/shape.cpp", "width * height", "height * width");
     assert_eq!(project.selected(), ["shape_test::Shape.Area", "text_test::Text.Waits"]);
+}
+
+#[test]
+fn a_failure_elsewhere_in_the_history_is_remembered_until_it_passes_here() {
+    let project = Project::small();
+    project.settle();
+    project.edit("src/shape.cpp", "width * height", "height * width * 2");
+    project.make();
+    project.fewer(&["run"]).expect(1);
+    project.edit("src/shape.cpp", "height * width * 2", "width * height");
+    project.make();
+    let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
+    let until =
+        "it runs until it passes here with this content, or for 10 more recorded state(s) (failure-memory)";
+    assert!(why.contains("runs: it failed 0 recorded state(s) ago; ") && why.contains(until), "{why}");
+    project.settle();
+    let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
+    assert!(why.contains("is reused: "), "{why}");
+}
+
+#[test]
+fn a_log_hears_of_long_work_every_ten_seconds() {
+    let project = Project::small();
+    project.write("fewer.toml", "build = \"sleep 11\"\n");
+    let ended = project.fewer(&["select"]);
+    assert!(ended.stderr.contains("fewer: build, 10 s\n"), "{}", ended.stderr);
 }
