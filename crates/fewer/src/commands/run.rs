@@ -7,7 +7,7 @@ use anyhow::Context;
 use fewer_console::{Console, ExitCode, Verbosity};
 use fewer_core::{Decision, Plan, Reason, TestId, Verdict};
 use fewer_report::{
-    Counts, RunView, failures_text, junit_xml, left_out_text, plan_text, run_json, summary_text,
+    Counts, RunView, StrategyView, failures_text, junit_xml, left_out_text, plan_text, run_json, summary_text,
 };
 use fewer_store::{RunInfo, StateId};
 
@@ -16,7 +16,7 @@ use crate::cli::{Format, Global, RunOptions, StrategyName};
 use crate::commands::reduce::{self, Leaving};
 use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
-use crate::history::{Foretold, Request, foretell_head};
+use crate::history::{Foretelling, Foretold, Request, UNSAFE, foretell_head};
 use crate::names::readable_plan;
 use crate::ranking::{self, LEFT_OUT_KIND, Ranking, left_out_part};
 use crate::session::Session;
@@ -27,8 +27,8 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     let request = Request::resolve(&options.history, options.all)?;
     let session = Session::open_seeing(global, console, &options.cpp)?;
     let foretold = match request.without_build() {
-        Some(StrategyName::Predict) => Some(foretell_head(&session, StrategyName::Predict)?),
-        Some(_) | None => None,
+        Some(Foretelling::Predict) => Some(foretell_head(&session, Foretelling::Predict)?),
+        Some(Foretelling::S0) | None => None,
     };
     let mut current = match prepare(&session, &options.build, &options.java, &request)? {
         Prepared::BuildFailed => {
@@ -190,6 +190,7 @@ fn report(
     if session.console.verbosity() > Verbosity::Quiet {
         text.push_str(&summary_text(&shown));
         text.push_str(&reduction.map_or_else(String::new, Leaving::text));
+        text.push_str(&warning(&current.strategy));
         text.push_str(&hint(&shown));
     }
     if let Some(ranking) = ranking {
@@ -230,6 +231,11 @@ fn explained_failures(
 
 fn is_unexplained(reason: &Reason) -> bool {
     matches!(reason, Reason::Changed { because: None, .. })
+}
+
+/// Beside the figures, where nobody can miss it.
+fn warning(strategy: &StrategyView) -> String {
+    if strategy.name == StrategyName::S0.word() { format!("{UNSAFE}\n") } else { String::new() }
 }
 
 fn hint(view: &RunView<'_>) -> String {

@@ -10,10 +10,10 @@ use fewer_report::{StrategyView, plan_json};
 
 use crate::cargo::nextest_filter;
 use crate::change;
-use crate::cli::{Global, SelectFormat, SelectOptions, StrategyName};
+use crate::cli::{Global, SelectFormat, SelectOptions};
 use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
-use crate::history::{Foretold, Request, foretell_head, foretell_merge};
+use crate::history::{Foretelling, Foretold, Request, foretell_head, foretell_merge};
 use crate::java::JavaMeans;
 use crate::names::readable_test;
 use crate::session::Session;
@@ -39,7 +39,7 @@ pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> a
     current.require_ground(&session, options.vanished.allow_vanished)?;
     if let Some(outdated) = current.outdated.as_ref().filter(|_| request.is_open()) {
         console.note(&outdated.note(&session.project));
-        let foretold = foretell_head(&session, StrategyName::Predict)?;
+        let foretold = foretell_head(&session, Foretelling::Predict)?;
         return show_foretold(&session, foretold, options);
     }
     show(&session, *current, options)

@@ -18,7 +18,8 @@ use fewer_store::Store;
 
 use super::head::{Making, Step};
 use super::recorded::RecordedCommits;
-use super::strategy::{Ground, reason_of, s0, tips_of};
+use super::request::Foretelling;
+use super::strategy::{Ground, UNSAFE, reason_of, s0, tips_of};
 use super::{never_recorded, short};
 use crate::affected_elements::tests_reaching;
 use crate::build_directory::BuildDirectory;
@@ -41,7 +42,7 @@ pub struct Foretold {
 }
 
 /// For what is checked out, or about to be committed.
-pub fn foretell_head(session: &Session<'_>, strategy: StrategyName) -> anyhow::Result<Foretold> {
+pub fn foretell_head(session: &Session<'_>, strategy: Foretelling) -> anyhow::Result<Foretold> {
     let _phase = session.timings.phase("foretell");
     let told = step_at_hand(session).and_then(|(repository, step)| match step.obstacle() {
         Some(obstacle) => Err(obstacle),
@@ -54,8 +55,8 @@ pub fn foretell_head(session: &Session<'_>, strategy: StrategyName) -> anyhow::R
 pub fn foretell_merge(session: &Session<'_>, revisions: &[String]) -> anyhow::Result<Foretold> {
     let _phase = session.timings.phase("foretell");
     let told = imagined_merge(session, revisions)
-        .and_then(|(repository, step)| foretell(session, repository, &step, StrategyName::Predict));
-    told.map_or_else(|cause| everything(session, StrategyName::Predict, cause), Ok)
+        .and_then(|(repository, step)| foretell(session, repository, &step, Foretelling::Predict));
+    told.map_or_else(|cause| everything(session, Foretelling::Predict, cause), Ok)
 }
 
 fn step_at_hand(session: &Session<'_>) -> Result<(Repository, Step), String> {
@@ -112,17 +113,13 @@ fn foretell(
     session: &Session<'_>,
     repository: Repository,
     step: &Step,
-    strategy: StrategyName,
+    strategy: Foretelling,
 ) -> Result<Foretold, String> {
     let ground = Ground::of(repository, tips_of(step)).map_err(|error| error.to_string())?;
     let store = session.store();
     match strategy {
-        StrategyName::S0 => by_affected_sets(session, &store, &ground, step),
-        StrategyName::Auto
-        | StrategyName::Predict
-        | StrategyName::SStar
-        | StrategyName::S1
-        | StrategyName::Sk => by_prediction(session, &store, &ground, step),
+        Foretelling::S0 => by_affected_sets(session, &store, &ground, step),
+        Foretelling::Predict => by_prediction(session, &store, &ground, step),
     }
 }
 
@@ -166,7 +163,22 @@ fn by_prediction(
         plan: decide(session, store, candidates.collect(), Scope::Strategy(choice))?,
         strategy: StrategyName::Predict,
         because: format!("{}, and the graphs are recorded", reason_of(step)),
-        notes: vec!["this is a prediction; after the build the fingerprints decide".to_string()],
+        notes: ["this is a prediction; after the build the fingerprints decide".to_string()]
+            .into_iter()
+            .chain(unwritten_note(&records, &parents))
+            .collect(),
+    })
+}
+
+/// Of an object without dependencies anything may have changed.
+fn unwritten_note(records: &RecordedCommits<'_>, parents: &[CommitIndex]) -> Option<String> {
+    let (all, unknown) =
+        parents.iter().map(|&parent| records.objects(parent)).max_by_key(|(_, unknown)| *unknown)?;
+    (unknown > 0).then(|| {
+        format!(
+            "of {unknown} of {all} objects the build did not write down what they are compiled from, so any change may be in \
+             them and the tests that reach them are selected. Compile with -MMD and keep the .d files (CMake and Ninja do)"
+        )
     })
 }
 
@@ -255,10 +267,7 @@ fn by_affected_sets(
     let records = RecordedCommits::tested(store, &ground.repository, &ground.history);
     let mut history = history::History::new(ground.history.graph(), &ground.dominators, &records);
     let (selection, cause) = s0(ground, &mut history, step, &parents, None).map_err(words)?;
-    let mut notes = vec![
-        "S0 is unsafe when a change alters what a test reaches; --strategy predict allows for that"
-            .to_string(),
-    ];
+    let mut notes = vec![UNSAFE.to_string()];
     notes.extend(ground.gap_note(&selection));
     let (selected, reused) = match selection.answer {
         Answer::Everything(cause) => return Err(ground.words(cause)),
@@ -290,7 +299,7 @@ fn by_affected_sets(
 }
 
 /// The tests recorded last, all of which run: what else there is nobody knows before the build.
-fn everything(session: &Session<'_>, strategy: StrategyName, cause: String) -> anyhow::Result<Foretold> {
+fn everything(session: &Session<'_>, strategy: Foretelling, cause: String) -> anyhow::Result<Foretold> {
     let store = session.store();
     let mut known = BTreeMap::new();
     for state in store.states(STATES_WITH_TESTS)? {
@@ -306,7 +315,7 @@ fn everything(session: &Session<'_>, strategy: StrategyName, cause: String) -> a
     let candidates = candidates(known, &BTreeMap::new());
     let plan =
         decide(session, &store, candidates, Scope::Everything { cause }).map_err(anyhow::Error::msg)?;
-    Ok(Foretold { plan, strategy, because, notes })
+    Ok(Foretold { plan, strategy: strategy.name(), because, notes })
 }
 
 /// Tests of which only the records tell. Those that were disabled are so by their name.

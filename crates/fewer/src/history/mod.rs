@@ -24,8 +24,8 @@ pub use pace::Pace;
 pub use steps::LeftOut;
 
 pub use foretelling::{Foretold, foretell_head, foretell_merge};
-pub use request::Request;
-pub use strategy::{Chosen, choose};
+pub use request::{Foretelling, Request};
+pub use strategy::{Chosen, UNSAFE, choose};
 
 use fewer_git::CommitHash;
 

@@ -71,6 +71,16 @@ impl<'a> RecordedCommits<'a> {
         self.state(commit).and_then(unmapped).unwrap_or_default()
     }
 
+    /// How many objects of a commit there are, and of how many it was not written down what they are compiled from.
+    pub fn objects(&self, commit: CommitIndex) -> (usize, usize) {
+        let provenance = self.state(commit).and_then(|state| provenance_of(self.store, state.id));
+        let count = |provenance: Provenance| {
+            let unknown = provenance.objects().filter(|object| provenance.inputs(object).is_none());
+            (provenance.objects().count(), unknown.count())
+        };
+        provenance.map(count).unwrap_or_default()
+    }
+
     /// How a test was started in all states whose graph was asked for; `Err` where they do not agree.
     pub fn circumstances(&self, test: &TestId) -> Result<Option<Digest>, Disagreement> {
         let Some(seen) = self.circumstances.get(test) else { return Ok(None) };

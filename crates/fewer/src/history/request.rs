@@ -4,6 +4,22 @@ use anyhow::bail;
 
 use crate::cli::{StrategyName, StrategyOptions};
 
+/// The strategies that answer from records alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Foretelling {
+    Predict,
+    S0,
+}
+
+impl Foretelling {
+    pub fn name(self) -> StrategyName {
+        match self {
+            Foretelling::Predict => StrategyName::Predict,
+            Foretelling::S0 => StrategyName::S0,
+        }
+    }
+}
+
 /// Which tests are wanted, and by which strategy.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -37,10 +53,10 @@ impl Request {
     }
 
     /// The strategy that answers from records alone, if one was asked for.
-    pub fn without_build(&self) -> Option<StrategyName> {
-        let strategy = self.strategy.filter(|_| !self.all)?;
-        match strategy {
-            StrategyName::Predict | StrategyName::S0 => Some(strategy),
+    pub fn without_build(&self) -> Option<Foretelling> {
+        match self.strategy.filter(|_| !self.all)? {
+            StrategyName::Predict => Some(Foretelling::Predict),
+            StrategyName::S0 => Some(Foretelling::S0),
             StrategyName::Auto | StrategyName::SStar | StrategyName::S1 | StrategyName::Sk => None,
         }
     }

@@ -14,6 +14,10 @@ use super::{never_recorded, short, shown};
 use crate::cli::StrategyName;
 use crate::session::Session;
 
+/// What is said wherever S0 decides.
+pub const UNSAFE: &str = "S0 is unsafe when a change alters what a test reaches: the test may be skipped although its result \
+                          changes; s-star (the default) and predict allow for that";
+
 /// What decides, and why that.
 pub struct Chosen {
     pub scope: Scope,
@@ -35,22 +39,41 @@ pub fn choose(
     if request.all {
         return plain(Scope::All, "all tests were asked for");
     }
-    let compared = match strategy {
+    let comparison = match strategy {
         StrategyName::Auto | StrategyName::SStar | StrategyName::Predict => {
             let because =
                 "an outcome recorded for the same fingerprint, wherever it was seen, is the outcome here";
             return plain(Scope::Fingerprints, because);
         }
-        StrategyName::S0 | StrategyName::S1 | StrategyName::Sk => {
-            compare(session, strategy, request.base.as_deref(), state, snapshot)
-        }
+        StrategyName::S0 => Comparison::S0,
+        StrategyName::S1 => Comparison::S1,
+        StrategyName::Sk => Comparison::Sk,
     };
+    let compared = compare(session, comparison, request.base.as_deref(), state, snapshot);
     compared.unwrap_or_else(|cause| Chosen {
         because: format!("everything runs: {cause}"),
         scope: Scope::Everything { cause },
         strategy,
         notes: Vec::new(),
     })
+}
+
+/// The strategies that compare what is built with recorded commits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    S0,
+    S1,
+    Sk,
+}
+
+impl Comparison {
+    fn name(self) -> StrategyName {
+        match self {
+            Comparison::S0 => StrategyName::S0,
+            Comparison::S1 => StrategyName::S1,
+            Comparison::Sk => StrategyName::Sk,
+        }
+    }
 }
 
 /// What a strategy needs of the repository: the commits, and what the state at hand is among them.
@@ -108,7 +131,7 @@ impl Ground {
 
 fn compare(
     session: &Session<'_>,
-    strategy: StrategyName,
+    comparison: Comparison,
     base: Option<&str>,
     state: &WorkTreeState,
     snapshot: &Snapshot,
@@ -124,18 +147,21 @@ fn compare(
         ground.require_complete().map_err(words)?;
     }
     let store = session.store();
-    let (selection, cause) = select(&ground, &store, strategy, &step, snapshot).map_err(words)?;
-    let notes: Vec<String> = ground.gap_note(&selection).into_iter().collect();
+    let (selection, cause) = select(&ground, &store, comparison, &step, snapshot).map_err(words)?;
+    let is_s0 = comparison == Comparison::S0;
+    let warning = is_s0.then(|| UNSAFE.to_string());
+    let notes: Vec<String> = warning.into_iter().chain(ground.gap_note(&selection)).collect();
     let selected = match selection.answer {
         Answer::Everything(cause) => return Err(ground.words(cause)),
         Answer::Tests { selected, .. } => selected,
     };
     let selected: BTreeMap<_, _> = selected.into_iter().map(|test| (test, cause.clone())).collect();
-    let unaffected = (strategy == StrategyName::S0).then(|| "no more than one side affected it".to_string());
+    let unaffected = is_s0.then(|| "no more than one side affected it".to_string());
     let because = match base {
         Some(base) => format!("compared with {base}"),
         None => reason_of(&step),
     };
+    let strategy = comparison.name();
     let choice = StrategyChoice { strategy: strategy.word(), selected, unaffected };
     Ok(Chosen { scope: Scope::Strategy(choice), strategy, because, notes })
 }
@@ -162,35 +188,33 @@ pub(super) fn tips_of(step: &Step) -> Vec<CommitHash> {
 fn select(
     ground: &Ground,
     store: &Store,
-    strategy: StrategyName,
+    comparison: Comparison,
     step: &Step,
     snapshot: &Snapshot,
 ) -> Result<(Selection, String), HistoryError> {
     let parents = ground.indices(&step.parents)?;
-    let records = match strategy {
-        StrategyName::S0 => RecordedCommits::tested(store, &ground.repository, &ground.history),
-        StrategyName::Auto
-        | StrategyName::SStar
-        | StrategyName::Predict
-        | StrategyName::S1
-        | StrategyName::Sk => RecordedCommits::new(store, &ground.repository, &ground.history),
+    let records = match comparison {
+        Comparison::S0 => RecordedCommits::tested(store, &ground.repository, &ground.history),
+        Comparison::S1 | Comparison::Sk => RecordedCommits::new(store, &ground.repository, &ground.history),
     };
     let mut history = history::History::new(ground.history.graph(), &ground.dominators, &records);
-    if strategy == StrategyName::S0 {
-        return s0(ground, &mut history, step, &parents, Some(snapshot));
+    match comparison {
+        Comparison::S0 => s0(ground, &mut history, step, &parents, Some(snapshot)),
+        Comparison::S1 => Ok((history.s1(&parents, snapshot), differs_from_dominator(ground, &parents))),
+        Comparison::Sk => {
+            let cause = "what it reaches differs from every parent".to_string();
+            Ok((history.sk(&parents, snapshot), cause))
+        }
     }
-    if strategy == StrategyName::Sk {
-        let cause = "what it reaches differs from every parent".to_string();
-        return Ok((history.sk(&parents, snapshot), cause));
-    }
-    let dominator = ground.dominators.common_of(&parents);
-    let cause = match dominator {
+}
+
+fn differs_from_dominator(ground: &Ground, parents: &[CommitIndex]) -> String {
+    match ground.dominators.common_of(parents) {
         Some(dominator) => {
             format!("what it reaches differs from commit {}", short(ground.history.hash(dominator)))
         }
         None => "there is no earlier commit".to_string(),
-    };
-    Ok((history.s1(&parents, snapshot), cause))
+    }
 }
 
 /// S0 by the rule for how the step was made.

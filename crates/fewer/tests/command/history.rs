@@ -203,7 +203,30 @@ fn s0_overlooks_a_merge_that_changes_what_a_test_reaches_and_predict_does_not() 
     assert_eq!(selected_by_s0, NONE);
     assert!(said.contains("S0 is unsafe when a change alters what a test reaches"), "{said}");
     project.make();
+    let run = project.fewer(&["run", "--strategy", "s0"]).expect(0);
+    assert!(run.contains("\nS0 is unsafe when a change alters what a test reaches"), "{run}");
+    let run = project.fewer(&["run", "--strategy", "s0", "--format", "json"]).json(0);
+    let notes = run["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().starts_with("S0 is unsafe")), "{notes:?}");
     assert_eq!(selected(&project, "s-star"), ["t3"]);
+}
+
+#[test]
+fn a_prediction_without_dependency_files_says_so() {
+    let project = first_version();
+    let forget = || project.command("find", &["build", "-name", "*.d", "-delete"]);
+    for (branch, name, method) in [("one", "m-changes", "m"), ("two", "q-changes", "q")] {
+        project.git(&["checkout", "-q", "-b", branch, "n1"]);
+        project.edit(&format!("src/{method}.cpp"), "int first = ", "int first = 10 + ");
+        project.git(&["commit", "-q", "-a", "-m", name]);
+        project.command("touch", &[&format!("src/{method}.cpp")]);
+        project.make();
+        forget();
+        project.fewer(&["run"]).expect(0);
+    }
+    let (_, said) = told(&project, &["--merge", "one", "two"]);
+    assert!(said.contains("objects the build did not write down what they are compiled from"), "{said}");
+    assert!(said.contains("Compile with -MMD"), "{said}");
 }
 
 #[test]
