@@ -47,16 +47,33 @@ impl fmt::Display for ElementChange {
 pub struct Explanation {
     /// Elements from the test's root to the nearest change, that included.
     pub path: Vec<String>,
-    /// What differs: the nearest change first, then every other that the test can reach.
+    /// What differs: the nearest change first, then every other that the test can reach, as far as they are listed.
     pub changed: Vec<ElementChange>,
+    /// How many others are not listed.
+    pub changed_left_out: usize,
+}
+
+impl Explanation {
+    fn of(path: Vec<String>, changed: Vec<ElementChange>) -> Explanation {
+        Explanation { path, changed, changed_left_out: 0 }
+    }
+
+    /// With no more of the changes than so many.
+    pub fn listing(mut self, most: usize) -> Explanation {
+        self.changed_left_out += self.changed.len().saturating_sub(most);
+        self.changed.truncate(most);
+        self
+    }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.changed.split_first() {
             None => write!(f, "what it reaches changed"),
-            Some((first, [])) => write!(f, "{first}"),
-            Some((first, more)) => write!(f, "{first}, and {} more", more.len()),
+            Some((first, more)) => match more.len() + self.changed_left_out {
+                0 => write!(f, "{first}"),
+                more => write!(f, "{first}, and {more} more"),
+            },
         }
     }
 }
@@ -111,7 +128,7 @@ impl<'g> ChangeMap<'g> {
         if let Some(nearest) = &nearest {
             others.remove(nearest);
         }
-        Explanation { path, changed: nearest.into_iter().chain(others).collect() }
+        Explanation::of(path, nearest.into_iter().chain(others).collect())
     }
 
     /// The elements it reaches are as before, but it no longer starts from all that it started from.
@@ -128,7 +145,7 @@ impl<'g> ChangeMap<'g> {
         if changed.is_empty() {
             return None;
         }
-        Some(Explanation { path: Vec::new(), changed })
+        Some(Explanation::of(Vec::new(), changed))
     }
 
     fn change(&self, element: ElementId) -> Option<ElementChange> {
@@ -262,6 +279,16 @@ mod tests {
         assert_eq!(explanation.path, ["test"]);
         assert_eq!(explanation.changed[0].kind, ChangeKind::Rewired);
         assert_eq!(explanation.changed[1], ElementChange { name: "f".into(), kind: ChangeKind::Added });
+    }
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        let change = |name: &str| ElementChange { name: name.into(), kind: ChangeKind::Modified };
+        let explanation = Explanation::of(Vec::new(), vec![change("a"), change("b"), change("c")]);
+        let whole = explanation.to_string();
+        let listed = explanation.listing(1);
+        assert_eq!((&listed.changed, listed.changed_left_out), (&vec![change("a")], 2));
+        assert_eq!((listed.to_string(), whole.as_str()), (whole.clone(), "a changed, and 2 more"));
     }
 
     #[test]

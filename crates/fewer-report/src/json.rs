@@ -87,6 +87,8 @@ pub fn run_json(view: &RunView<'_>) -> String {
         timings: &'a [Phase],
         spent_s: f64,
         saved_s: f64,
+        saved_gross_s: f64,
+        own_s: f64,
     }
     let run_test = |test| {
         let (outcome, duration_s) = outcome(view, test);
@@ -102,7 +104,9 @@ pub fn run_json(view: &RunView<'_>) -> String {
         notes: view.notes,
         timings: view.timings,
         spent_s: view.spent_s,
-        saved_s: view.saved_s,
+        saved_s: view.saved.net_s(),
+        saved_gross_s: view.saved.gross_s,
+        own_s: view.saved.own_s,
     };
     document("fewer-run/1", &body)
 }
@@ -124,6 +128,7 @@ pub fn why_json(view: &WhyView<'_>) -> String {
         reason: &'static str,
         path: &'a [String],
         changed: &'a [ElementChange],
+        changed_left_out: usize,
         reused_from: Option<&'a RecordedOutcome>,
     }
     let body = Body {
@@ -132,6 +137,7 @@ pub fn why_json(view: &WhyView<'_>) -> String {
         reason: view.test.reason.word(),
         path: view.path,
         changed: view.changed,
+        changed_left_out: view.changed_left_out,
         reused_from: view.reused_from,
     };
     document("fewer-why/1", &body)

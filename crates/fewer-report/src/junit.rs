@@ -290,7 +290,7 @@ mod tests {
             timings: &[],
             counts: Counts::default(),
             spent_s: 1.0,
-            saved_s: 0.0,
+            saved: crate::view::SavedView::default(),
             interrupted: false,
         };
         String::from_utf8(junit_xml(&view)).unwrap()

@@ -23,5 +23,5 @@ pub use table::Table;
 pub use text::{evidence_text, failures_text, left_out_text, plan_text, seconds, summary_text, why_text};
 pub use view::{
     AffectedView, CaseView, Counts, InputKind, InputView, Phase, ProcessFailureView, RankingView, ResultView,
-    RunView, StrategyView, WhyView,
+    RunView, SavedView, StrategyView, WhyView,
 };

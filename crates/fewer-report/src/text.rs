@@ -7,7 +7,7 @@ use std::fmt::Write;
 use fewer_core::{Decision, Plan, PlannedTest, Reason, RecordedOutcome, TestId, Verdict};
 
 use crate::style::{Tone, paint};
-use crate::view::{Counts, RankingView, ResultView, RunView, WhyView};
+use crate::view::{Counts, RankingView, ResultView, RunView, SavedView, WhyView};
 
 /// How many lines of a failing test's output are shown; the rest is one `fewer why` away.
 const OUTPUT_LINES: usize = 60;
@@ -100,12 +100,27 @@ pub fn summary_text(view: &RunView<'_>) -> String {
         parts.push(format!("{left_out} left out (disabled)"));
     }
     let mut text = format!("{} in {}", parts.join(", "), seconds(view.spent_s));
-    if view.saved_s > 0.0 {
-        let _ = write!(text, "; about {} saved", seconds(view.saved_s));
+    if reuse > 0 {
+        text.push_str(&saved_text(&view.saved));
     }
     text.push('\n');
     if view.interrupted {
         let _ = writeln!(text, "interrupted: what had ended is recorded, run again for the rest");
+    }
+    text
+}
+
+/// What was gained, and if that is nothing or little, why.
+fn saved_text(saved: &SavedView) -> String {
+    let (net, gross, own) = (saved.net_s(), seconds(saved.gross_s), seconds(saved.own_s));
+    let mut text = if net > 0.0 {
+        format!("; about {} saved", seconds(net))
+    } else {
+        format!("; nothing saved: what was reused takes {gross}, and fewer itself took {own}")
+    };
+    if saved.documentation_s > net.max(0.0) {
+        let _ =
+            write!(text, "; documentation tests, which always run, took {}", seconds(saved.documentation_s));
     }
     text
 }
@@ -211,8 +226,9 @@ fn changes(text: &mut String, view: &WhyView<'_>) {
     for change in view.changed.iter().take(CHANGES_NAMED) {
         let _ = writeln!(text, "  {change}");
     }
-    if view.changed.len() > CHANGES_NAMED {
-        let _ = writeln!(text, "  and {} more", view.changed.len() - CHANGES_NAMED);
+    let more = view.changed.len().saturating_sub(CHANGES_NAMED) + view.changed_left_out;
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more");
     }
 }
 
@@ -240,6 +256,17 @@ mod tests {
             [(0.0004, "0 ms"), (0.012, "12 ms"), (1.34, "1.3 s"), (59.6, "60 s"), (754.0, "12 min 34 s")];
         for (time, expected) in cases {
             assert_eq!(seconds(time), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_saved_is_net_and_nothing_is_called_nothing() {
+        for (gross_s, own_s, documentation_s, expected) in [
+            (12.0, 2.0, 0.0, "; about 10 s saved"),
+            (1.0, 3.0, 0.0, "; nothing saved: what was reused takes 1.0 s, and fewer itself took 3.0 s"),
+            (2.0, 1.0, 40.0, "; about 1.0 s saved; documentation tests, which always run, took 40 s"),
+        ] {
+            assert_eq!(saved_text(&SavedView { gross_s, own_s, documentation_s }), expected);
         }
     }
 

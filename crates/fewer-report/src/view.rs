@@ -50,9 +50,26 @@ pub struct RunView<'a> {
     pub counts: Counts,
     /// Wall-clock seconds of the whole command.
     pub spent_s: f64,
-    /// Seconds that the reused tests took when they ran.
-    pub saved_s: f64,
+    pub saved: SavedView,
     pub interrupted: bool,
+}
+
+/// What a run saved and cost, in seconds.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct SavedView {
+    /// What the reused tests took when they ran.
+    pub gross_s: f64,
+    /// What fewer took besides building and running tests.
+    pub own_s: f64,
+    /// What documentation tests took, which always run.
+    pub documentation_s: f64,
+}
+
+impl SavedView {
+    /// Less than nothing where it would have been faster to run everything.
+    pub fn net_s(&self) -> f64 {
+        self.gross_s - self.own_s
+    }
 }
 
 /// The outcome of one test of a run.
@@ -115,6 +132,8 @@ pub struct WhyView<'a> {
     /// Elements from the test to the nearest change.
     pub path: &'a [String],
     pub changed: &'a [ElementChange],
+    /// How many changes are not listed.
+    pub changed_left_out: usize,
     pub reused_from: Option<&'a RecordedOutcome>,
     /// What it printed when it last ran with this content, where that was a failure.
     pub last_output: Option<&'a str>,

@@ -22,12 +22,16 @@ pub enum Since {
     State(Option<StateId>),
 }
 
-/// Fills in, for the changed tests that are `wanted`, the path to the change.
+/// How many changes are listed per test where a whole plan is explained: thousands of tests may reach thousands each.
+pub const LISTED: usize = 10;
+
+/// Fills in, for the changed tests that are `wanted`, the path to the change, and so many of the changes.
 pub fn explain(
     store: &Store,
     graph: &Graph,
     plan: &mut Plan,
     since: Since,
+    most: usize,
     wanted: impl Fn(&TestId) -> bool,
 ) {
     let mut by_state: BTreeMap<StateId, Vec<usize>> = BTreeMap::new();
@@ -50,7 +54,7 @@ pub fn explain(
         let changes = ChangeMap::between(&old, graph);
         let explanations: Vec<(usize, Explanation)> = tests
             .into_par_iter()
-            .map(|index| (index, explanation(&changes, &plan.tests[index].id)))
+            .map(|index| (index, explanation(&changes, &plan.tests[index].id).listing(most)))
             .collect();
         for (index, explanation) in explanations {
             if let Reason::Changed { because, .. } = &mut plan.tests[index].reason {
@@ -65,5 +69,6 @@ fn explanation(changes: &ChangeMap<'_>, test: &TestId) -> Explanation {
     changes.explain(test).unwrap_or_else(|| Explanation {
         path: Vec::new(),
         changed: vec![ElementChange { name: circumstances::NAME.to_string(), kind: ChangeKind::Modified }],
+        changed_left_out: 0,
     })
 }

@@ -18,6 +18,7 @@ mod embedded_paths;
 mod entries;
 mod examination;
 mod execution;
+mod gain;
 mod history;
 mod java;
 mod lab;

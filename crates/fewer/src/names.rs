@@ -54,6 +54,7 @@ pub fn readable_explanation(explanation: &Explanation) -> Explanation {
             .iter()
             .map(|change| ElementChange { name: readable(&change.name), kind: change.kind })
             .collect(),
+        changed_left_out: explanation.changed_left_out,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::cli::{Format, Global, RunOptions, StrategyName};
 use crate::commands::reduce::{self, Leaving};
 use crate::current::{Current, Prepared, prepare};
 use crate::execution::{Execution, Wishes, execute as execute_tests};
+use crate::gain;
 use crate::history::{Foretelling, Foretold, Request, UNSAFE, foretell_head};
 use crate::names::readable_plan;
 use crate::ranking::{self, LEFT_OUT_KIND, Ranking, left_out_part};
@@ -98,7 +99,8 @@ fn comparison(foretold: &Foretold, plan: &Plan) -> String {
 fn explain(session: &Session<'_>, current: &mut Current, options: &RunOptions) {
     if options.format == Format::Json || session.console.is_verbose() {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut current.plan, Since::LastOutcome, |_| true);
+        let (graph, plan) = (&current.graph, &mut current.plan);
+        change::explain(&session.store(), graph, plan, Since::LastOutcome, change::LISTED, |_| true);
     }
 }
 
@@ -165,6 +167,7 @@ fn report(
     execution.notes.iter().for_each(|note| session.console.note(note));
     let plan = explained_failures(session, current, execution, before);
     let timings = session.timings.phases();
+    let spent_s = session.timings.total_s();
     let view = RunView {
         plan: &current.plan,
         strategy: &current.strategy,
@@ -174,8 +177,8 @@ fn report(
         notes: &notes,
         timings: &timings,
         counts: counts(&current.plan, execution),
-        spent_s: session.timings.total_s(),
-        saved_s: saved_s(&current.plan),
+        spent_s,
+        saved: gain::saved(current, &execution.results, &timings, spent_s),
         interrupted: execution.interrupted,
     };
     if let Some(path) = &options.junit {
@@ -191,6 +194,9 @@ fn report(
         text.push_str(&summary_text(&shown));
         text.push_str(&reduction.map_or_else(String::new, Leaving::text));
         text.push_str(&warning(&current.strategy));
+        if !execution.interrupted {
+            text.push_str(&gain::nearly_everything(session, current, Since::State(before)));
+        }
         text.push_str(&hint(&shown));
     }
     if let Some(ranking) = ranking {
@@ -224,7 +230,8 @@ fn explained_failures(
         && plan.tests.iter().any(|test| is_unexplained(&test.reason) && is_failed(&test.id))
     {
         let _phase = session.timings.phase("explain");
-        change::explain(&session.store(), &current.graph, &mut plan, Since::State(before), is_failed);
+        let since = Since::State(before);
+        change::explain(&session.store(), &current.graph, &mut plan, since, change::LISTED, is_failed);
     }
     readable_plan(&plan)
 }
@@ -266,27 +273,4 @@ fn counts(plan: &Plan, execution: &Execution) -> Counts {
         }
     }
     counts
-}
-
-/// How long the reused tests took when they ran.
-fn saved_s(plan: &Plan) -> f64 {
-    let durations = plan.tests.iter().filter_map(|test| match &test.reason {
-        Reason::Passed { from } => Some(from.duration_s),
-        Reason::New
-        | Reason::Changed { .. }
-        | Reason::FailedLast { .. }
-        | Reason::FailedRecently { .. }
-        | Reason::Flaky { .. }
-        | Reason::Inconclusive { .. }
-        | Reason::Always { .. }
-        | Reason::Unmapped { .. }
-        | Reason::All
-        | Reason::Everything { .. }
-        | Reason::Selected { .. }
-        | Reason::Unaffected { .. }
-        | Reason::Disabled
-        | Reason::Redundant { .. }
-        | Reason::Budget { .. } => None,
-    });
-    durations.sum()
 }

@@ -50,7 +50,7 @@ fn show(session: &Session<'_>, mut current: Current, options: &SelectOptions) ->
     if options.format == SelectFormat::Json || console.is_verbose() {
         let _phase = session.timings.phase("explain");
         let since = change::Since::LastOutcome;
-        change::explain(&session.store(), &current.graph, &mut current.plan, since, |_| true);
+        change::explain(&session.store(), &current.graph, &mut current.plan, since, change::LISTED, |_| true);
     }
     if options.history.is_given() {
         console.note(&current.strategy.to_string());

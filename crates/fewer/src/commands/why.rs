@@ -11,6 +11,9 @@ use crate::history::Request;
 use crate::names::{readable_test, resolve};
 use crate::session::Session;
 
+/// How many changes are listed; the rest is a number.
+const LISTED_CHANGES: usize = 1000;
+
 pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open_seeing(global, console, &options.cpp)?;
     let mut current = match prepare(&session, &options.build, &options.java, &Request::default())? {
@@ -28,6 +31,7 @@ pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyh
             &current.graph,
             &mut current.plan,
             change::Since::LastOutcome,
+            LISTED_CHANGES,
             |test| *test == id,
         );
     }
@@ -74,12 +78,12 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => None,
     };
-    let (path, changed): (&[String], &[ElementChange]) = match explanation {
-        Some(Explanation { path, changed }) => (path, changed),
-        None => (&[], &[]),
+    let (path, changed, changed_left_out): (&[String], &[ElementChange], usize) = match explanation {
+        Some(Explanation { path, changed, changed_left_out }) => (path, changed, *changed_left_out),
+        None => (&[], &[], 0),
     };
     let reused_from = if let Reason::Passed { from } = &test.reason { Some(from) } else { None };
-    WhyView { test, path, changed, reused_from, last_output }
+    WhyView { test, path, changed, changed_left_out, reused_from, last_output }
 }
 
 /// The failure that makes the test run again.

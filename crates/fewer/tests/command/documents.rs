@@ -60,7 +60,9 @@ fn a_run_adds_outcomes_durations_timings_and_what_was_saved() {
         "format",
         "interrupted",
         "notes",
+        "own_s",
         "process_failures",
+        "saved_gross_s",
         "saved_s",
         "spent_s",
         "strategy",
@@ -89,14 +91,18 @@ fn a_run_adds_outcomes_durations_timings_and_what_was_saved() {
 }
 
 #[test]
-fn time_saved_is_what_reused_tests_took() {
+fn time_saved_is_what_reused_tests_took_less_what_fewer_took() {
     let project = Project::small();
-    project.fewer_with(&[("PERIMETER_SLEEPS", "1")], &["run"]).expect(0);
-    let run = project.fewer(&["run", "--format", "json"]).json(0);
-    let saved = run["saved_s"].as_f64().unwrap();
-    assert!((1.0..2.0).contains(&saved), "{saved}");
+    project.settle();
     let text = project.fewer(&["run"]).expect(0);
-    assert!(text.contains("; about 1.0 s saved"), "{text}");
+    assert!(text.contains("; nothing saved: what was reused takes "), "{text}");
+    project.fewer_with(&[("PERIMETER_SLEEPS", "4")], &["run", "--all"]).expect(0);
+    let run = project.fewer(&["run", "--format", "json"]).json(0);
+    let seconds = |name: &str| run[name].as_f64().unwrap();
+    let (gross, own, net) = (seconds("saved_gross_s"), seconds("own_s"), seconds("saved_s"));
+    assert!((4.0..5.0).contains(&gross) && own > 0.0 && (net - (gross - own)).abs() < 0.001, "{run}");
+    let text = project.fewer(&["run"]).expect(0);
+    assert!(text.contains("; about ") && text.contains(" saved\n"), "{text}");
 }
 
 #[test]
@@ -106,7 +112,10 @@ fn an_explanation_has_path_change_or_evidence() {
     project.edit("src/shape.cpp", "width * height", "height * width");
     project.make();
     let why = project.fewer(&["why", "shape_test::Shape.Area", "--format", "json"]).json(0);
-    assert_eq!(fields(&why), ["changed", "decision", "format", "id", "path", "reason", "reused_from"]);
+    assert_eq!(
+        fields(&why),
+        ["changed", "changed_left_out", "decision", "format", "id", "path", "reason", "reused_from"]
+    );
     assert_eq!((&why["format"], &why["decision"]), (&json!("fewer-why/1"), &json!("run")));
     assert_eq!((&why["reason"], &why["reused_from"]), (&json!("changed"), &Value::Null));
     assert_eq!(why["changed"][0]["name"], "shape.o:_Z4areaii");
@@ -120,7 +129,8 @@ fn an_explanation_has_path_change_or_evidence() {
 #[test]
 fn affected_tests_come_with_what_they_were_found_by() {
     let project = Project::small();
-    let affected = project.fewer(&["affected", "src/shape.cpp", "nothing.txt", "--format", "json"]).json(0);
+    project.write("README.md", "");
+    let affected = project.fewer(&["affected", "src/shape.cpp", "README.md", "--format", "json"]).json(0);
     assert_eq!(fields(&affected), ["format", "inputs", "notes", "summary", "tests"]);
     assert_eq!(affected["format"], "fewer-affected/1");
     assert_eq!(affected["inputs"][0]["kind"], "source");
@@ -245,4 +255,47 @@ fn every_test_that_a_rule_about_verdicts_names_is_there() {
     let missing: Vec<&&str> =
         tests.iter().filter(|test| !sources.contains(&format!("fn {test}()"))).collect();
     assert!(missing.is_empty(), "docs/verdicts.md names tests that are not there: {missing:?}");
+}
+
+#[test]
+fn a_plan_lists_no_more_changes_than_people_look_at() {
+    let project = Project::small();
+    let code = |value: usize| -> String {
+        let each = |i: usize| format!("int f{i}() {{ return {value}; }}\n");
+        let calls: Vec<String> = (0..30).map(|i| format!("f{i}()")).collect();
+        let functions: String = (0..30).map(each).collect();
+        format!(
+            "#include \"shape.h\"\n{functions}int area(int w, int h) {{ return w * h + 0 * ({}); }}\nint perimeter(int w, int h) {{ return 2 * (w + h); }}\n",
+            calls.join(" + ")
+        )
+    };
+    project.write("src/shape.cpp", &code(1));
+    project.make();
+    project.settle();
+    project.write("src/shape.cpp", &code(2));
+    project.make();
+    let plan = project.fewer(&["select", "--format", "json"]).json(0);
+    let because = &test(&plan, "shape_test::Shape.Area")["evidence"]["because"];
+    assert_eq!(
+        (because["changed"].as_array().unwrap().len(), &because["changed_left_out"]),
+        (10, &json!(20))
+    );
+    let why = project.fewer(&["why", "shape_test::Shape.Area", "--format", "json"]).json(0);
+    assert_eq!((why["changed"].as_array().unwrap().len(), &why["changed_left_out"]), (30, &json!(0)));
+    let why = project.fewer(&["why", "shape_test::Shape.Area"]).expect(0);
+    assert!(why.contains("\n  and 20 more\n"), "{why}");
+}
+
+#[test]
+fn a_run_of_nearly_everything_says_why_in_one_line() {
+    let project = Project::small();
+    project.settle();
+    project.edit("tests/shape_test.cpp", "EXPECT_EQ(6, area(2, 3));", "EXPECT_EQ(6, area(2, 3)) << 1;");
+    project.make();
+    let run = project.fewer(&["run"]).expect(0);
+    assert!(!run.contains("nearly everything"), "{run}");
+    project.write("fewer.toml", "working-directory = \"src\"\n");
+    let run = project.fewer(&["run"]).expect(1);
+    let line = run.lines().find(|line| line.starts_with("nearly everything ran (6 of 6): ")).expect(&run);
+    assert!(line.contains("tests reach changed, such as ") && line.contains("`fewer doctor`"), "{line}");
 }
