@@ -25,7 +25,7 @@ pub(super) fn compilation(tool: &ToolCommand, cancel: &Cancel) -> Result<Compila
     let words = [tool.program.as_os_str(), "-q".as_ref(), "-B".as_ref(), "process-test-classes".as_ref()];
     let words = words.into_iter().map(OsString::from).chain(tool.arguments.iter().map(OsString::from));
     let command = BuildCommand::Arguments(words.collect());
-    Ok(Compilation { command, environment: environment(&extension, &facts), facts })
+    Ok(Compilation { command, environment: environment(tool, &extension, &facts), facts })
 }
 
 /// Runs the selected tests of some modules, and the phase `test` of those that do more in it, with those that they are
@@ -39,7 +39,7 @@ pub(super) fn test_command(
     let extension = extension(tool, cancel)?;
     let selection = tool.provide("selection", &selection(modules))?;
     let mut command = Command::new(&tool.program);
-    command.current_dir(&tool.directory).envs(environment(&extension, facts));
+    command.current_dir(&tool.directory).envs(environment(tool, &extension, facts));
     // A failed module must not keep those that depend on it from running.
     command.args(["-B", "--fail-never", "test"]);
     command.env("FEWER_SELECTION", selection);
@@ -85,19 +85,25 @@ pub fn surefire_excludes(modules: &[ModuleTests]) -> String {
     text
 }
 
-fn property(name: &str, value: &std::ffi::OsStr) -> OsString {
-    let mut text = OsString::from(format!("-D{name}="));
-    text.push(value);
-    text
-}
-
-fn environment(extension: &Path, facts: &Path) -> Vec<(String, OsString)> {
+fn environment(tool: &ToolCommand, extension: &Path, facts: &Path) -> Vec<(String, OsString)> {
     let mut options = std::env::var_os("MAVEN_OPTS").unwrap_or_default();
     if !options.is_empty() {
         options.push(" ");
     }
-    options.push(property("maven.ext.class.path", extension.as_os_str()));
+    options.push("-Dmaven.ext.class.path=");
+    options.push(as_option(extension, &tool.directory));
     vec![("MAVEN_OPTS".to_string(), options), ("FEWER_EVENTS".to_string(), facts.into())]
+}
+
+/// A path as a part of `MAVEN_OPTS`, which Maven's script splits at blanks and does not unquote, or has a shell evaluate,
+/// and of a class path, which is split at colons. Where the project's own path does not stand that, Maven is given the
+/// path from there, where it is started.
+fn as_option<'p>(path: &'p Path, started_in: &Path) -> &'p Path {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
+    match path.to_str() {
+        Some(text) if text.chars().all(is_plain) => path,
+        Some(_) | None => path.strip_prefix(started_in).unwrap_or(path),
+    }
 }
 
 /// The directory with the compiled spy.
@@ -210,6 +216,20 @@ mod tests {
             assert_eq!((home.maven, home.java), ("/usr/share/maven".into(), "/usr/lib/jvm/17".into()));
         }
         assert!(Home::parse("mvn: command not found").is_none());
+    }
+
+    #[test]
+    fn a_path_that_a_shell_would_take_apart_is_given_from_where_maven_starts() {
+        for (project, expected) in [
+            ("/home/me/my-project", "/home/me/my-project/.fewer/java/spy"),
+            ("/home/me/my project", ".fewer/java/spy"),
+            ("/home/me/$it's", ".fewer/java/spy"),
+            ("/home/me/a:b", ".fewer/java/spy"),
+            ("/home/me/für", ".fewer/java/spy"),
+        ] {
+            let project = Path::new(project);
+            assert_eq!(as_option(&project.join(".fewer/java/spy"), project), Path::new(expected));
+        }
     }
 
     #[test]

@@ -84,9 +84,9 @@ fn jupiter_test(project: &Project, name: &str, body: &str) {
     class(project, &format!("src/test/java/demo/{name}.java"), &text);
 }
 
-/// One module: a shape, a greeting from a resource, a service, a nested test, and a helper that is called like a test.
+/// In an odd place one module: a shape, a greeting from a resource, a service, a nested test, and a helper that is called like a test.
 fn shapes() -> Project {
-    let project = Project::empty();
+    let project = Project::in_an_odd_place();
     project.write("pom.xml", &pom(&head("shapes"), &[JUPITER], "3.2.5"));
     project.write(".gitignore", "target/\n.fewer/\n");
     class(
@@ -403,7 +403,7 @@ fn one_project_may_hold_java_and_programs() {
 
 #[test]
 fn a_plain_class_path_is_tested_with_junits_launcher() {
-    let project = Project::empty();
+    let project = Project::in_an_odd_place();
     let launcher = launcher();
     project.write(
         "fewer.toml",
@@ -459,7 +459,7 @@ fn a_plain_class_path_is_tested_with_junits_launcher() {
 
 #[test]
 fn a_gradle_project_runs_what_a_change_can_reach() {
-    let project = Project::empty();
+    let project = Project::in_an_odd_place();
     project.write("settings.gradle", "rootProject.name = 'demo'\ninclude 'core', 'app'\n");
     project.write(
         "build.gradle",

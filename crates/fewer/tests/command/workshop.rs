@@ -84,7 +84,16 @@ impl Project {
     }
 
     pub fn empty() -> Project {
-        Project { directory: tempfile::Builder::new().prefix("fewer-test-").tempdir().unwrap() }
+        Project::called("fewer-test-")
+    }
+
+    /// In a directory whose path shells, class paths and tools like to take apart.
+    pub fn in_an_odd_place() -> Project {
+        Project::called("it's a $test; für Ä&B ")
+    }
+
+    fn called(prefix: &str) -> Project {
+        Project { directory: tempfile::Builder::new().prefix(prefix).tempdir().unwrap() }
     }
 
     /// With all files as they are, times included.
