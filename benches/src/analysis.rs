@@ -13,7 +13,7 @@ use fewer_core::{Digest, DigestBuilder, Domain, Mapping};
 use fewer_objects::surroundings::{decode_listing, encode_listing};
 use fewer_objects::{Analysis, Given, KeptBytes, ListedTest, SummaryCache};
 use fewer_runners::{Cancel, TestProgram, googletest};
-use fewer_store::Store;
+use fewer_store::{OwnerKey, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::generate::Link;
@@ -37,7 +37,8 @@ pub struct Findings {
 /// Analyses the build with the summaries in `store`, which may be empty, and adds the missing ones.
 pub fn analyse(build: &Path, listings: &Path, store: &Path) -> Result<Findings> {
     fewer_objects::memory::keep_freed_memory();
-    let summaries = Arc::new(Summaries(Mutex::new(Store::open(store)?)));
+    let key = OwnerKey::from_text("the key of the benchmark, which is no secret")?;
+    let summaries = Arc::new(Summaries(Mutex::new(Store::open(store, key)?)));
     let tree = fewer_objects::scan_again(build, summaries)?;
     let analysis = Analysis::of_build(build, &tree, Given::default());
     let mut tests = Vec::new();

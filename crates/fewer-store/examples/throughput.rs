@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fewer_core::{Digest, Outcome, TestId, Verdict};
-use fewer_store::{GcOptions, ManifestEntry, RunEnd, RunInfo, StateRecord, Store};
+use fewer_store::{GcOptions, ManifestEntry, OwnerKey, RunEnd, RunInfo, StateRecord, Store};
 
 const OBJECTS: u128 = 500;
 const TESTS: usize = 10_000;
@@ -16,14 +16,15 @@ const SHARD: usize = 500;
 fn main() -> Result<(), Box<dyn Error>> {
     let temporary = tempfile::tempdir()?;
     let directory = std::env::args().nth(1).map_or_else(|| temporary.path().join(".fewer"), PathBuf::from);
-    let store = timed("open a new store", || Store::open(&directory))?;
-    let keys = blobs(&store, &directory)?;
+    let key = OwnerKey::passing()?;
+    let store = timed("open a new store", || Store::open(&directory, key.clone()))?;
+    let keys = blobs(&store, &directory, &key)?;
     history(&store, &keys)?;
     let fingerprint = |run: u128, test: usize| Digest(run / 10 * (test as u128 % 10) + 1);
     let tests: Vec<(TestId, Digest)> =
         (0..TESTS).map(|test| (id(test), fingerprint(RUNS - 1, test))).collect();
     drop(store);
-    let store = timed("open it again", || Store::open(&directory))?;
+    let store = timed("open it again", || Store::open(&directory, key.clone()))?;
     let records = timed("records of 10,000 tests, cold", || store.records(&tests))?;
     timed("records of 10,000 tests, warm", || store.records(&tests))?;
     let outcomes: usize = records.values().map(|record| record.same_fingerprint.len()).sum();
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn blobs(store: &Store, directory: &Path) -> Result<Vec<Digest>, Box<dyn Error>> {
+fn blobs(store: &Store, directory: &Path, key: &OwnerKey) -> Result<Vec<Digest>, Box<dyn Error>> {
     // 10 to 490 KB, incompressible enough.
     let blobs: Vec<(Digest, Vec<u8>)> = (0..OBJECTS)
         .map(|object| {
@@ -51,7 +52,7 @@ fn blobs(store: &Store, directory: &Path) -> Result<Vec<Digest>, Box<dyn Error>>
     timed("put them again", || store.put_blobs("summary", &blobs))?;
     let keys: Vec<Digest> = blobs.iter().map(|(key, _)| *key).collect();
     timed("read all blobs", || store.blobs("summary", &keys))?;
-    let fresh = Store::open(directory)?;
+    let fresh = Store::open(directory, key.clone())?;
     let read = timed("read all blobs, new connection", || fresh.blobs("summary", &keys))?;
     assert_eq!(read.len(), blobs.len());
     Ok(keys)

@@ -8,8 +8,10 @@ use jiff::Timestamp;
 use rusqlite::blob::{Blob, ZeroBlob};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use crate::column::{Key, Moment};
+use crate::column::{Key, MacBytes, Moment};
 use crate::error::{StoreError, StoreErrorKind};
+use crate::owner::Record;
+use crate::seal::{Mac, Seal};
 use crate::store::Store;
 
 /// How long a blob that no state refers to is kept after it was last stored or read. Within this time whoever
@@ -24,9 +26,18 @@ impl Store {
     /// The blobs of a kind that are there, by key. A key without a blob is not in the result.
     pub fn blobs(&self, kind: &str, keys: &[Digest]) -> Result<HashMap<Digest, Vec<u8>>, StoreError> {
         self.used(kind, keys, |connection, found| {
-            let mut handle = None;
-            let content = |&(key, id): &(Digest, i64)| Ok((key, content(connection, id, &mut handle)?));
-            found.iter().map(content).collect()
+            let (mut handle, mut blobs) = (None, HashMap::with_capacity(found.len()));
+            for row in found {
+                let content = content(connection, row.id, &mut handle)?;
+                if self.owner.vouches(
+                    Record::Blob(row.id),
+                    row.mac,
+                    self.owner.seal.blob(kind, row.key, &content),
+                ) {
+                    blobs.insert(row.key, content);
+                }
+            }
+            Ok(blobs)
         })
     }
 
@@ -40,12 +51,12 @@ impl Store {
         &self,
         kind: &str,
         keys: &[Digest],
-        read: impl Fn(&Connection, &[(Digest, i64)]) -> Result<T, StoreErrorKind>,
+        read: impl Fn(&Connection, &[BlobRow]) -> Result<T, StoreErrorKind>,
     ) -> Result<T, StoreError> {
         let mut outdated = Vec::new();
         let result = self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT blob.id, blob_use.used_at
+                "SELECT blob.id, blob_use.used_at, blob.mac
                  FROM blob LEFT JOIN blob_use ON blob_use.blob = blob.id
                  WHERE blob.kind = ? AND blob.key = ?",
             )?;
@@ -55,14 +66,15 @@ impl Store {
                 let found = statement
                     .query_row(params![kind, Key(key)], |row| {
                         let used_at: Option<Moment> = row.get(1)?;
-                        Ok((row.get(0)?, used_at))
+                        let mac: MacBytes = row.get(2)?;
+                        Ok((BlobRow { key, id: row.get(0)?, mac: mac.0 }, used_at))
                     })
                     .optional()?;
-                if let Some((id, used_at)) = found {
+                if let Some((row, used_at)) = found {
                     if used_at.is_none_or(|used_at| used_at < fresh) {
-                        outdated.push(id);
+                        outdated.push(row.id);
                     }
-                    rows.push((key, id));
+                    rows.push(row);
                 }
             }
             read(connection, &rows)
@@ -74,20 +86,24 @@ impl Store {
         Ok(result)
     }
 
-    /// Stores blobs of a kind, all or none. The content under a key never changes: what is there is left as it
-    /// is, and counts as used.
+    /// Stores blobs of a kind, all or none. What is there with the same content is left as it
+    /// is, and counts as used; anything else was written by another, and loses its place.
     pub fn put_blobs(&self, kind: &str, blobs: &[(Digest, Vec<u8>)]) -> Result<(), StoreError> {
         if blobs.is_empty() {
             return Ok(());
         }
         self.write(|connection| {
-            let mut find = connection.prepare_cached("SELECT id FROM blob WHERE kind = ? AND key = ?")?;
+            let mut find = connection.prepare_cached(
+                "SELECT id FROM blob WHERE kind = ? AND key = ? AND mac = ? AND content = ?",
+            )?;
             let mut ids = Vec::with_capacity(blobs.len());
             for (key, content) in blobs {
-                let found = find.query_row(params![kind, Key(*key)], |row| row.get(0)).optional()?;
+                let mac = MacBytes(self.owner.seal.blob(kind, *key, content));
+                let found =
+                    find.query_row(params![kind, Key(*key), mac, content], |row| row.get(0)).optional()?;
                 ids.push(match found {
                     Some(id) => id,
-                    None => put(connection, kind, *key, content)?,
+                    None => put(connection, &self.owner.seal, kind, *key, content)?,
                 });
             }
             touch(connection, &ids)
@@ -102,11 +118,19 @@ impl Store {
             return Ok(());
         }
         self.write_without_waiting(|connection| {
-            let put = |(key, content): &(Digest, Vec<u8>)| put(connection, kind, *key, content);
+            let put =
+                |(key, content): &(Digest, Vec<u8>)| put(connection, &self.owner.seal, kind, *key, content);
             let ids = blobs.iter().map(put).collect::<Result<Vec<i64>, StoreErrorKind>>()?;
             touch(connection, &ids)
         })
     }
+}
+
+/// Where a blob is, and who is said to have written it.
+struct BlobRow {
+    key: Digest,
+    id: i64,
+    mac: Mac,
 }
 
 /// The content of a row, which may be large: as a column it would be copied once more. One handle serves for many.
@@ -128,16 +152,24 @@ fn content<'c>(
 }
 
 /// Writes one blob, in place of another with the same key; gives its row.
-fn put(connection: &Connection, kind: &str, key: Digest, content: &[u8]) -> Result<i64, StoreErrorKind> {
+fn put(
+    connection: &Connection,
+    seal: &Seal,
+    kind: &str,
+    key: Digest,
+    content: &[u8],
+) -> Result<i64, StoreErrorKind> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO blob (kind, key, stored_at, content) VALUES (?, ?, ?, ?)
-         ON CONFLICT (kind, key) DO UPDATE SET stored_at = excluded.stored_at, content = excluded.content
+        "INSERT INTO blob (kind, key, stored_at, mac, content) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (kind, key) DO UPDATE SET stored_at = excluded.stored_at, mac = excluded.mac,
+            content = excluded.content
          RETURNING id",
     )?;
     let is_large = content.len() >= LARGE;
+    let mac = MacBytes(seal.blob(kind, key, content));
     let room = ZeroBlob(content.len() as u64);
     let value: &dyn ToSql = if is_large { &room } else { &content };
-    let id = statement.query_row(params![kind, Key(key), Moment::now(), value], |row| row.get(0))?;
+    let id = statement.query_row(params![kind, Key(key), Moment::now(), mac, value], |row| row.get(0))?;
     if is_large {
         connection.blob_open("main", "blob", "content", id, false)?.write_all_at(content, 0)?;
     }

@@ -22,7 +22,8 @@ pub(crate) struct Entry {
 
 /// Some consecutive entries, encoded.
 pub(crate) struct Chunk {
-    pub(crate) key: Digest,
+    /// The same on every machine.
+    pub(crate) digest: Digest,
     pub(crate) content: Vec<u8>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn split(entries: &[Entry]) -> Vec<Chunk> {
     for end in 1..=entries.len() {
         if end == entries.len() || end - start == MOST_ENTRIES || is_border(&entries[end - 1]) {
             let content = encode(&entries[start..end]);
-            chunks.push(Chunk { key: Digest::of(CHUNK, &content), content });
+            chunks.push(Chunk { digest: Digest::of(CHUNK, &content), content });
             start = end;
         }
     }
@@ -132,7 +133,7 @@ mod tests {
     }
 
     fn keys(entries: &[Entry]) -> BTreeSet<Digest> {
-        split(entries).into_iter().map(|chunk| chunk.key).collect()
+        split(entries).into_iter().map(|chunk| chunk.digest).collect()
     }
 
     fn joined(chunks: &[Chunk]) -> Vec<Entry> {

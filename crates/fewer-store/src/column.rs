@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
+use crate::seal::Mac;
+
 /// A digest as 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key(pub(crate) Digest);
@@ -25,6 +27,21 @@ impl FromSql for Key {
     }
 }
 
+/// A keyed hash as its bytes. One of another length is nobody's.
+pub(crate) struct MacBytes(pub(crate) Mac);
+
+impl ToSql for MacBytes {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(&self.0[..]))
+    }
+}
+
+impl FromSql for MacBytes {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<MacBytes> {
+        Ok(MacBytes(value.as_blob()?.try_into().unwrap_or_default()))
+    }
+}
+
 /// A moment as milliseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Moment(pub(crate) Timestamp);
@@ -32,6 +49,11 @@ pub(crate) struct Moment(pub(crate) Timestamp);
 impl Moment {
     pub(crate) fn now() -> Moment {
         Moment(Timestamp::now())
+    }
+
+    /// As it stands in a column.
+    pub(crate) fn milliseconds(self) -> i64 {
+        self.0.as_millisecond()
     }
 
     /// To the second. Example: `2026-11-15T20:15:04Z`.

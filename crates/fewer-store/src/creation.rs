@@ -3,41 +3,34 @@
 //! damaged, never taken for new.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
+use crate::directory::{open_private, open_to_read};
 use crate::error::StoreErrorKind;
 use crate::schema::{self, APPLICATION_ID};
 
 /// Summaries of 10 to 500 KB are most of what is stored: large pages mean short chains of them.
 const PAGE_BYTES: u32 = 16384;
 
+/// A connection of one thread, never through a link.
+pub(crate) const UNSHARED: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
+
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER_BYTES: usize = 100;
-
-/// The directory with its `.gitignore`, so that no store is ever committed.
-pub(crate) fn ensure_directory(directory: &Path) -> Result<(), StoreErrorKind> {
-    fs::create_dir_all(directory).map_err(StoreErrorKind::from_io)?;
-    let ignore = directory.join(".gitignore");
-    // Empty: its writer was killed. Anything else is the user's.
-    if fs::metadata(&ignore).map_or(0, |metadata| metadata.len()) == 0 {
-        fs::write(&ignore, "*\n").map_err(StoreErrorKind::from_io)?;
-    }
-    Ok(())
-}
 
 /// Makes the store file where there is none. Of two processes one makes it, and the other waits for it.
 pub(crate) fn ensure_file(path: &Path) -> Result<(), StoreErrorKind> {
     if path.symlink_metadata().is_ok() {
         return Ok(());
     }
-    let lock = File::create(path.with_extension("lock")).map_err(StoreErrorKind::from_io)?;
-    lock.lock().map_err(StoreErrorKind::from_io)?;
+    let _lock = lock(path).map_err(StoreErrorKind::from_io)?;
     if path.symlink_metadata().is_ok() {
         return Ok(());
     }
@@ -48,23 +41,62 @@ pub(crate) fn ensure_file(path: &Path) -> Result<(), StoreErrorKind> {
     publish(&new, path).map_err(StoreErrorKind::from_io)
 }
 
+/// Moves a store that cannot be used, with its logs, into a directory of its own beside it. Gives that directory; `None` where
+/// another process has done so.
+pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    let _lock = lock(path)?;
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let aside = new_directory(path)?;
+    for suffix in ["", "-wal", UNDO] {
+        let (from, name) =
+            (beside(path, suffix), beside(Path::new(path.file_name().unwrap_or_default()), suffix));
+        match fs::rename(&from, aside.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    remove_if_there(&beside(path, "-shm"))?;
+    Ok(Some(aside))
+}
+
+/// Example: `store.damaged-1`.
+fn new_directory(path: &Path) -> io::Result<PathBuf> {
+    let mut number = 1;
+    loop {
+        let aside = path.with_extension(format!("damaged-{number}"));
+        match DirBuilder::new().mode(0o700).create(&aside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return made.map(|()| aside),
+        }
+    }
+}
+
+/// Held as long as the file lives. Only whoever makes a store or sets one aside takes it.
+fn lock(path: &Path) -> io::Result<File> {
+    let file = open_private(&path.with_extension("lock"))?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// Whether the file deserves a check of its structure; an error where it is certainly no store of ours. Reads
 /// only, and not through SQLite, which could write a foreign file's log into it.
 pub(crate) fn inspect(path: &Path) -> Result<bool, StoreErrorKind> {
     // While another process copies its log into the file, the file can be short for a moment.
     for _ in 0..5 {
         let header = Header::read(path)?;
-        let length = fs::metadata(path).map_err(StoreErrorKind::from_io)?.len();
+        let length = path.symlink_metadata().map_err(StoreErrorKind::from_io)?.len();
         if length >= header.bytes {
             return Ok(false);
         }
-        let is_there = |log: PathBuf| fs::metadata(log).is_ok_and(|log| log.len() > 0);
+        let is_there = |log: PathBuf| log.symlink_metadata().is_ok_and(|log| log.len() > 0);
         if is_there(log_of(path)) || is_there(beside(path, UNDO)) {
             return Ok(true);
         }
         thread::sleep(Duration::from_millis(20));
     }
-    let length = fs::metadata(path).map_err(StoreErrorKind::from_io)?.len();
+    let length = path.symlink_metadata().map_err(StoreErrorKind::from_io)?.len();
     let bytes = Header::read(path)?.bytes;
     Err(StoreErrorKind::Damaged { detail: format!("it was cut short ({length} of {bytes} bytes)") })
 }
@@ -86,7 +118,7 @@ struct Header {
 impl Header {
     fn read(path: &Path) -> Result<Header, StoreErrorKind> {
         let mut header = Vec::with_capacity(HEADER_BYTES);
-        File::open(path)
+        open_to_read(path)
             .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header))
             .map_err(StoreErrorKind::from_io)?;
         if header.is_empty() {
@@ -134,7 +166,8 @@ fn remove_leftovers(new: &Path) -> io::Result<()> {
 /// Without a log: whoever makes a store fills it first. Nothing waits for the disk: the file is brought there as a whole
 /// before it gets its name.
 fn write_empty_store(new: &Path) -> Result<(), StoreErrorKind> {
-    let connection = Connection::open(new)?;
+    open_private(new).map_err(StoreErrorKind::from_io)?;
+    let connection = Connection::open_with_flags(new, OpenFlags::SQLITE_OPEN_READ_WRITE | UNSHARED)?;
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "synchronous", "OFF")?;

@@ -25,6 +25,10 @@ pub enum StoreErrorKind {
     NewerSchema { found: i64, known: i64 },
     #[error("is a database of another program (application id {application_id:#010x})")]
     Foreign { application_id: u32 },
+    #[error("is not to be trusted: {why}")]
+    Distrusted { why: String, what_to_do: String },
+    #[error("is a file, not the directory that fewer keeps its records in")]
+    NotADirectory,
     #[error("is not a database")]
     NotADatabase,
     #[error("is damaged: {detail}")]
@@ -33,8 +37,8 @@ pub enum StoreErrorKind {
     Full,
     #[error("cannot be written: {cause}")]
     NotWritable { cause: String },
-    #[error("is in use by another process for too long")]
-    Busy,
+    #[error("is in use by another process for too long ({holder})")]
+    Busy { holder: String },
     #[error("cannot be used: {0}")]
     Io(#[from] io::Error),
     #[error("failed: {0}")]
@@ -56,10 +60,15 @@ impl StoreError {
             StoreErrorKind::NewerSchema { .. } => {
                 format!("nothing was changed: update fewer, or {}", self.start_afresh())
             }
+            StoreErrorKind::Distrusted { what_to_do, .. } => format!("nothing in it was used: {what_to_do}"),
+            StoreErrorKind::NotADirectory => {
+                let path = self.path.display();
+                format!("look at what it is, then move it away: 'mv {path} {path}.old'")
+            }
             StoreErrorKind::Foreign { .. }
             | StoreErrorKind::NotADatabase
             | StoreErrorKind::Damaged { .. } => {
-                format!("nothing was changed: {}", self.start_afresh())
+                "nothing was changed: the next 'fewer run' sets it aside and runs every test once".to_string()
             }
             StoreErrorKind::Full => {
                 "everything recorded before is kept: free some space there and run again".to_string()
@@ -68,7 +77,7 @@ impl StoreError {
                 "everything recorded before is kept: make the directory writable for this user and run again"
                     .to_string()
             }
-            StoreErrorKind::Busy => {
+            StoreErrorKind::Busy { .. } => {
                 "everything recorded before is kept: wait for the other fewer to end (or end it) and run again"
                     .to_string()
             }
@@ -105,7 +114,13 @@ impl From<rusqlite::Error> for StoreErrorKind {
             }
             ErrorCode::DatabaseCorrupt => StoreErrorKind::Damaged { detail: error.to_string() },
             ErrorCode::NotADatabase => StoreErrorKind::NotADatabase,
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreErrorKind::Busy,
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                StoreErrorKind::Busy { holder: "unknown".to_string() }
+            }
+            // Rows refer to each other only within one transaction, so one that leads nowhere is the work of something else.
+            ErrorCode::ConstraintViolation if failure.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY => {
+                StoreErrorKind::Damaged { detail: "a record refers to another that is gone".to_string() }
+            }
             _ => StoreErrorKind::Sqlite(error),
         }
     }
@@ -123,6 +138,25 @@ fn unexpected_row(error: rusqlite::Error) -> StoreErrorKind {
 }
 
 impl StoreErrorKind {
+    /// Whether there is nothing to be done with the file: it is to be set aside.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            StoreErrorKind::Foreign { .. }
+            | StoreErrorKind::NotADatabase
+            | StoreErrorKind::Damaged { .. } => true,
+            StoreErrorKind::NewerSchema { .. }
+            | StoreErrorKind::Distrusted { .. }
+            | StoreErrorKind::NotADirectory
+            | StoreErrorKind::Full
+            | StoreErrorKind::NotWritable { .. }
+            | StoreErrorKind::Busy { .. }
+            | StoreErrorKind::Io(_)
+            | StoreErrorKind::Sqlite(_)
+            | StoreErrorKind::UnknownState(_)
+            | StoreErrorKind::UnknownRun(_) => false,
+        }
+    }
+
     /// A file operation that failed, with what the system says about permissions and space.
     pub(crate) fn from_io(error: io::Error) -> StoreErrorKind {
         match error.kind() {

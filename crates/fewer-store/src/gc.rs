@@ -11,9 +11,11 @@ use serde::Serialize;
 
 use crate::blob::UNREFERENCED_LIFE;
 use crate::chunk::Entry;
-use crate::column::{Key, Moment, VerdictWord};
+use crate::column::{Key, Moment};
 use crate::error::{StoreError, StoreErrorKind};
-use crate::state::{chunk_keys, read_chunk};
+use crate::record::{OutcomeRow, outcome_row};
+use crate::run::{RUN_COLUMNS, RunId, run_row};
+use crate::state::chunk_keys;
 use crate::store::Store;
 
 /// A run without an end that began longer ago was killed; its outcomes are then as old as others.
@@ -64,7 +66,7 @@ impl Store {
         let bytes_before = self.size();
         // With them a table could not be emptied at once; what refers to a dropped row is dropped here.
         self.enforce_references(false)?;
-        let dropped = self.write(|connection| drop_all(connection, options));
+        let dropped = self.write(|connection| drop_all(self, connection, options));
         self.enforce_references(true)?;
         let mut report = dropped?;
         report.blobs += self.drop_kept()?;
@@ -101,15 +103,15 @@ impl Store {
     }
 }
 
-fn drop_all(connection: &Connection, options: &GcOptions) -> Result<GcReport, StoreErrorKind> {
-    let states = drop_states(connection, options)?;
-    let mut needed = Needed::by_states(connection)?;
+fn drop_all(store: &Store, connection: &Connection, options: &GcOptions) -> Result<GcReport, StoreErrorKind> {
+    let states = drop_states(store, connection, options)?;
+    let mut needed = Needed::by_states(store, connection)?;
     needed.add_newest(connection)?;
     Ok(GcReport {
         states,
         chunks: drop_chunks(connection, &needed)?,
         blobs: drop_blobs(connection, &needed)?,
-        outcomes: drop_outcomes(connection, &needed)?,
+        outcomes: drop_outcomes(store, connection, &needed)?,
         runs: drop_runs(connection)?,
         tests: drop_tests(connection)?,
         ..GcReport::default()
@@ -128,21 +130,18 @@ struct Needed {
 }
 
 impl Needed {
-    fn by_states(connection: &Connection) -> Result<Needed, StoreErrorKind> {
+    fn by_states(store: &Store, connection: &Connection) -> Result<Needed, StoreErrorKind> {
         let mut needed = Needed::default();
         let mut snapshots = BTreeSet::new();
-        let mut statement = connection.prepare("SELECT manifest, snapshot FROM state")?;
-        let mut states = statement.query([])?;
-        while let Some(state) = states.next()? {
-            let (manifest, snapshot): (Vec<u8>, Vec<u8>) = (state.get(0)?, state.get(1)?);
+        for (_, manifest, snapshot) in store.all_lists(connection)? {
             for key in chunk_keys(&manifest)? {
                 if needed.chunks.insert(key) {
-                    needed.add_blobs(read_chunk(connection, key)?);
+                    needed.add_blobs(store.read_chunk(connection, key)?);
                 }
             }
             snapshots.extend(chunk_keys(&snapshot)?);
         }
-        needed.add_tests(connection, &snapshots)?;
+        needed.add_tests(store, connection, &snapshots)?;
         needed.chunks.extend(snapshots);
         Ok(needed)
     }
@@ -158,6 +157,7 @@ impl Needed {
 
     fn add_tests(
         &mut self,
+        store: &Store,
         connection: &Connection,
         snapshots: &BTreeSet<Digest>,
     ) -> Result<(), StoreErrorKind> {
@@ -170,7 +170,7 @@ impl Needed {
             .query_map([], |row| Ok((row.get(0)?, row.get::<_, Key>(1)?.0)))?
             .collect::<Result<_, _>>()?;
         for &key in snapshots {
-            for entry in read_chunk(connection, key)? {
+            for entry in store.read_chunk(connection, key)? {
                 let Some(&test) = rows.get(&TestId { target: entry.group, name: entry.name }) else {
                     continue;
                 };
@@ -206,8 +206,8 @@ impl Needed {
 }
 
 /// Everything older than the oldest state that is kept for its rank or its age, so that what is left is newer
-/// than what is gone, whatever the clocks said. Their runs lose them.
-fn drop_states(connection: &Connection, options: &GcOptions) -> Result<u64, StoreErrorKind> {
+/// than what is gone, whatever the clocks said; and what another wrote.
+fn drop_states(store: &Store, connection: &Connection, options: &GcOptions) -> Result<u64, StoreErrorKind> {
     let recent = options.older_than.map_or(Timestamp::MAX, before_now);
     let oldest_kept: Option<i64> = connection.query_row(
         "SELECT min(recency) FROM state WHERE recorded_at >= ?1
@@ -217,8 +217,13 @@ fn drop_states(connection: &Connection, options: &GcOptions) -> Result<u64, Stor
     )?;
     let dropped =
         connection.execute("DELETE FROM state WHERE recency < ?", [oldest_kept.unwrap_or(i64::MAX)])?;
-    connection.execute("UPDATE run SET state = NULL WHERE state NOT IN (SELECT id FROM state)", [])?;
-    Ok(dropped as u64)
+    let own: HashSet<i64> = store.all_lists(connection)?.into_iter().map(|(row, _, _)| row).collect();
+    let left = connection
+        .prepare("SELECT id FROM state")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<Vec<i64>, _>>()?;
+    let strange: Vec<i64> = left.into_iter().filter(|row| !own.contains(row)).collect();
+    Ok(dropped as u64 + drop_rows(connection, "state", &strange)?)
 }
 
 fn drop_chunks(connection: &Connection, needed: &Needed) -> Result<u64, StoreErrorKind> {
@@ -272,20 +277,25 @@ impl Evidence {
 }
 
 /// Goes from the newest outcome to the oldest and keeps the first of each kind.
-fn drop_outcomes(connection: &Connection, needed: &Needed) -> Result<u64, StoreErrorKind> {
+fn drop_outcomes(store: &Store, connection: &Connection, needed: &Needed) -> Result<u64, StoreErrorKind> {
     let (mut last_failure, mut same) = (HashSet::new(), HashSet::new());
     let (mut kept, mut unneeded) = (Vec::new(), Vec::new());
-    let mut statement =
-        connection.prepare("SELECT id, test, fingerprint, verdict FROM outcome ORDER BY id DESC")?;
+    let mut statement = connection.prepare(
+        "SELECT id, fingerprint, run, at, verdict, duration_s, mac, test FROM outcome ORDER BY id DESC",
+    )?;
+    let authors = Authors::read(store, connection)?;
     let mut outcomes = statement.query([])?;
     while let Some(outcome) = outcomes.next()? {
-        let (id, test): (i64, i64) = (outcome.get(0)?, outcome.get(1)?);
-        let (fingerprint, verdict): (Key, VerdictWord) = (outcome.get(2)?, outcome.get(3)?);
-        let evidence = Evidence::of(verdict.0);
+        let (row, test) = (outcome_row(outcome)?, outcome.get(7)?);
+        let (id, fingerprint, evidence) = (row.id, row.facts.fingerprint, Evidence::of(row.facts.verdict));
+        if !authors.wrote(&row, test) {
+            unneeded.push(id);
+            continue;
+        }
         let is_last_failure =
             needed.tests.contains(&test) && evidence == Evidence::Failure && last_failure.insert(test);
         let is_evidence =
-            needed.contents.contains(&(test, fingerprint.0)) && same.insert((test, fingerprint.0, evidence));
+            needed.contents.contains(&(test, fingerprint)) && same.insert((test, fingerprint, evidence));
         if is_last_failure || is_evidence { &mut kept } else { &mut unneeded }.push(id);
     }
     if unneeded.len() <= kept.len() {
@@ -297,6 +307,33 @@ fn drop_outcomes(connection: &Connection, needed: &Needed) -> Result<u64, StoreE
         connection.execute("DELETE FROM output WHERE outcome NOT IN (SELECT id FROM outcome)", [])?;
     }
     Ok(unneeded.len() as u64)
+}
+
+/// What outcomes refer to, to tell who wrote them.
+struct Authors<'s> {
+    store: &'s Store,
+    tests: HashMap<i64, TestId>,
+    runs: HashMap<i64, RunId>,
+}
+
+impl Authors<'_> {
+    fn read<'s>(store: &'s Store, connection: &Connection) -> Result<Authors<'s>, StoreErrorKind> {
+        let tests = connection
+            .prepare("SELECT id, target, name FROM test")?
+            .query_map([], |row| Ok((row.get(0)?, TestId { target: row.get(1)?, name: row.get(2)? })))?
+            .collect::<Result<_, _>>()?;
+        let mut runs = HashMap::new();
+        for run in connection.prepare(&format!("SELECT {RUN_COLUMNS} FROM run"))?.query_map([], run_row)? {
+            let (row, run, mac) = run?;
+            runs.extend(store.own_run(row, run, mac).map(|run| (row, run.id)));
+        }
+        Ok(Authors { store, tests, runs })
+    }
+
+    fn wrote(&self, row: &OutcomeRow, test: i64) -> bool {
+        let (Some(test), Some(run)) = (self.tests.get(&test), self.runs.get(&row.run)) else { return false };
+        row.facts.mac(&self.store.owner.seal, test, *run) == row.mac
+    }
 }
 
 /// Empties the table, which takes no time, and writes back what is kept. Removing a million rows from all
@@ -316,7 +353,7 @@ fn keep_outcomes(connection: &Connection, ids: &[i64]) -> Result<(), StoreErrorK
 /// Those whose state and outcomes are gone, and that are not under way.
 fn drop_runs(connection: &Connection) -> Result<u64, StoreErrorKind> {
     let dropped = connection.execute(
-        "DELETE FROM run WHERE state IS NULL AND id NOT IN (SELECT run FROM outcome)
+        "DELETE FROM run WHERE state NOT IN (SELECT key FROM state) AND id NOT IN (SELECT run FROM outcome)
             AND (ending IS NOT NULL OR started_at < ?)",
         [Moment(before_now(UNFINISHED_LIFE))],
     )?;

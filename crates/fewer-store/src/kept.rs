@@ -1,17 +1,20 @@
 //! Large content that only saves work: each in a file of its own beside the database, read where it lies and written
 //! once. Nothing recorded refers to it, so it may be lost, and whoever reads it checks that it is as it was written.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use fewer_core::Digest;
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use crate::blob::{UNREFERENCED_LIFE, USE_PRECISION};
+use crate::directory::open_to_read;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::owner::Record;
+use crate::seal::{MAC_BYTES, Mac};
 use crate::store::Store;
 
 impl Store {
@@ -19,13 +22,12 @@ impl Store {
     pub fn kept(&self, key: Digest) -> Result<Option<Mmap>, StoreError> {
         let path = self.kept_directory().join(key.to_string());
         let content = || {
-            let file = File::open(&path)?;
+            let file = open_to_read(&path)?;
             note_use(&file)?;
-            // SAFETY: the file is never written again under this name: another takes its place.
-            unsafe { Mmap::map(&file) }
+            self.sealed_map(&file, &kept_name(key))
         };
         match content() {
-            Ok(content) => Ok(Some(content)),
+            Ok(content) => Ok(content),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&path, error)),
         }
@@ -35,14 +37,22 @@ impl Store {
     pub fn keep(&self, key: Digest, content: &[u8]) -> Result<(), StoreError> {
         let directory = self.kept_directory();
         let write = || {
-            fs::create_dir_all(&directory)?;
-            let readable = Permissions::from_mode(0o666);
-            let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(&directory)?;
-            file.write_all(content)?;
-            file.persist(directory.join(key.to_string()))?;
-            Ok(())
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+            self.owner.seal.write_sealed(&directory.join(key.to_string()), &kept_name(key), content)
         };
         write().map_err(|error| failed(&directory, error))
+    }
+
+    /// The content of a file without its seal; `None` where another wrote it.
+    fn sealed_map(&self, file: &File, name: &str) -> io::Result<Option<Mmap>> {
+        let Some(length) = file.metadata()?.len().checked_sub(MAC_BYTES as u64) else { return Ok(None) };
+        let mut mac = Mac::default();
+        file.read_exact_at(&mut mac, length)?;
+        // SAFETY: the file is never written again under this name: another takes its place.
+        let content = unsafe { MmapOptions::new().len(usize::try_from(length).unwrap_or(0)).map(file)? };
+        let is_own =
+            self.owner.vouches(Record::File(name.to_string()), mac, self.owner.seal.file(name, &content));
+        Ok(is_own.then_some(content))
     }
 
     /// How many bytes are kept so.
@@ -76,6 +86,11 @@ impl Store {
         let files = fs::read_dir(self.kept_directory()).into_iter().flatten().flatten();
         files.map(|file| file.path()).collect()
     }
+}
+
+/// Example: `kept/45893e5a554fa8b4099bcc9a8a4bd0c9`.
+fn kept_name(key: Digest) -> String {
+    format!("kept/{key}")
 }
 
 /// The time of a file tells when it was last used; it is not written at every use.

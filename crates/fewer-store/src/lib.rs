@@ -6,10 +6,10 @@
 //!
 //! ```
 //! use fewer_core::{Digest, Outcome, TestId, Verdict};
-//! use fewer_store::{RunEnd, RunInfo, StateRecord, Store};
+//! use fewer_store::{OwnerKey, RunEnd, RunInfo, StateRecord, Store};
 //!
 //! # let project = tempfile::tempdir()?;
-//! let store = Store::open(&project.path().join(".fewer"))?;
+//! let store = Store::open(&project.path().join(".fewer"), OwnerKey::passing()?)?;
 //! let test = TestId::new("tests/core_test", "Lexer.SkipsBlanks");
 //! let fingerprint = Digest(7);
 //! let state = store.record_state(&StateRecord {
@@ -33,18 +33,25 @@ mod blob;
 mod chunk;
 mod column;
 mod creation;
+mod directory;
 mod error;
 mod gc;
 mod kept;
+mod key;
+mod owner;
+mod patience;
 mod record;
 mod run;
 mod schema;
+mod seal;
 mod state;
 mod status;
 mod store;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use gc::{GcOptions, GcReport};
+pub use key::{KEY_VARIABLE, KeyError, OwnerKey};
+pub use patience::Teller;
 pub use run::{OUTPUT_TAIL_LIMIT, RunEnd, RunId, RunInfo};
 pub use schema::SCHEMA_VERSION;
 pub use state::{ManifestEntry, StateId, StateInfo, StateRecord};

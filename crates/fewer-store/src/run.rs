@@ -3,21 +3,23 @@
 
 use std::fmt;
 
-use fewer_core::{Digest, Outcome, TestId};
+use fewer_core::{Digest, Outcome, TestId, Verdict};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use serde::Serialize;
 
-use crate::column::{Key, Moment, VerdictWord};
+use crate::column::{Key, MacBytes, Moment, VerdictWord};
 use crate::error::{StoreError, StoreErrorKind};
-use crate::state::StateId;
+use crate::owner::Record;
+use crate::seal::{Mac, Seal};
+use crate::state::{StateId, StateInfo};
 use crate::store::Store;
 
 /// How many bytes of a test's output are kept: the last ones.
 pub const OUTPUT_TAIL_LIMIT: usize = 16 << 10;
 
 /// A run, unique among all machines.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct RunId(pub Digest);
 
@@ -78,19 +80,51 @@ impl Store {
     /// Begins a run on a recorded state.
     pub fn begin_run(&self, state: StateId, info: &RunInfo) -> Result<RunId, StoreError> {
         self.write(|connection| {
-            let key: Option<Key> = connection
+            let StateInfo { commit, dirty, .. } = self.info_of(connection, state)?;
+            let key: Key = connection.query_row("SELECT randomblob(16)", [], |row| row.get(0))?;
+            let run = RunRow {
+                id: RunId(key.0),
+                state,
+                commit,
+                dirty,
+                machine: info.machine.clone(),
+                command: info.command.clone(),
+                started_at: Moment(info.started_at),
+                ended_at: None,
+                ending: None,
+            };
+            connection
                 .prepare_cached(
-                    "INSERT INTO run (key, state, commit_id, dirty, machine, command, started_at)
-                     SELECT randomblob(16), id, commit_id, dirty, ?, ?, ? FROM state WHERE key = ?
-                     RETURNING key",
+                    "INSERT INTO run (key, state, commit_id, dirty, machine, command, started_at, mac)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 )?
-                .query_row(
-                    params![info.machine, info.command, Moment(info.started_at), Key(state.0)],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            key.map(|key| RunId(key.0)).ok_or(StoreErrorKind::UnknownState(state))
+                .execute(params![
+                    key,
+                    Key(state.0),
+                    run.commit,
+                    dirty,
+                    run.machine,
+                    run.command,
+                    run.started_at,
+                    MacBytes(run.mac(&self.owner.seal)),
+                ])?;
+            Ok(run.id)
         })
+    }
+
+    /// The run in a row, where this user recorded it.
+    pub(crate) fn own_run(&self, row: i64, run: RunRow, mac: Mac) -> Option<RunRow> {
+        self.owner.vouches(Record::Run(row), mac, run.mac(&self.owner.seal)).then_some(run)
+    }
+
+    fn find_run(&self, connection: &Connection, id: RunId) -> Result<(i64, RunRow), StoreErrorKind> {
+        let found = connection
+            .prepare_cached(&format!("SELECT {RUN_COLUMNS} FROM run WHERE key = ?"))?
+            .query_row([Key(id.0)], run_row)
+            .optional()?;
+        found
+            .and_then(|(row, run, mac)| Some((row, self.own_run(row, run, mac)?)))
+            .ok_or(StoreErrorKind::UnknownRun(id))
     }
 
     /// Records outcomes of a run, all or none; they are on the disk when this returns. A long output is kept
@@ -104,14 +138,10 @@ impl Store {
             return Ok(());
         }
         self.write(|connection| {
-            let run_row: Option<i64> = connection
-                .prepare_cached("SELECT id FROM run WHERE key = ?")?
-                .query_row([Key(run.0)], |row| row.get(0))
-                .optional()?;
-            let run_row = run_row.ok_or(StoreErrorKind::UnknownRun(run))?;
-            let mut recorder = Recorder::new(connection)?;
+            let (row, _) = self.find_run(connection, run)?;
+            let mut recorder = Recorder::new(connection, &self.owner.seal, run, row)?;
             for (test, fingerprint, outcome) in outcomes {
-                recorder.record(run_row, test, *fingerprint, outcome)?;
+                recorder.record(test, *fingerprint, outcome)?;
             }
             Ok(())
         })
@@ -120,29 +150,113 @@ impl Store {
     /// Ends a run.
     pub fn finish_run(&self, run: RunId, end: RunEnd) -> Result<(), StoreError> {
         self.write(|connection| {
-            let found = connection
-                .prepare_cached("UPDATE run SET ended_at = ?, ending = ? WHERE key = ?")?
-                .execute(params![Moment::now(), end.word(), Key(run.0)])?;
-            if found == 0 { Err(StoreErrorKind::UnknownRun(run)) } else { Ok(()) }
+            let (row, run) = self.find_run(connection, run)?;
+            let ended = RunRow { ended_at: Some(Moment::now()), ending: Some(end.word().to_string()), ..run };
+            let mac = MacBytes(ended.mac(&self.owner.seal));
+            connection
+                .prepare_cached("UPDATE run SET ended_at = ?, ending = ?, mac = ? WHERE id = ?")?
+                .execute(params![ended.ended_at, ended.ending, mac, row])?;
+            Ok(())
         })
     }
 
     /// Whether some run on a state came to its end, with an outcome for every test that was due.
     pub fn has_completed_run(&self, state: StateId) -> Result<bool, StoreError> {
         self.read(|connection| {
-            let found = connection
-                .prepare_cached(
-                    "SELECT EXISTS (SELECT 1 FROM run JOIN state ON state.id = run.state
-                     WHERE state.key = ? AND run.ending = ?)",
-                )?
-                .query_row(params![Key(state.0), RunEnd::Completed.word()], |row| row.get(0))?;
-            Ok(found)
+            let mut statement = connection
+                .prepare_cached(&format!("SELECT {RUN_COLUMNS} FROM run WHERE state = ? AND ending = ?"))?;
+            for run in statement.query_map(params![Key(state.0), RunEnd::Completed.word()], run_row)? {
+                let (row, run, mac) = run?;
+                if self.own_run(row, run, mac).is_some() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         })
+    }
+}
+
+/// What a run's row says.
+pub(crate) struct RunRow {
+    pub(crate) id: RunId,
+    /// It may be dropped.
+    pub(crate) state: StateId,
+    pub(crate) commit: Option<String>,
+    pub(crate) dirty: bool,
+    pub(crate) machine: String,
+    pub(crate) command: String,
+    pub(crate) started_at: Moment,
+    pub(crate) ended_at: Option<Moment>,
+    pub(crate) ending: Option<String>,
+}
+
+impl RunRow {
+    fn mac(&self, seal: &Seal) -> Mac {
+        seal.of("run")
+            .digest(self.id.0)
+            .digest(self.state.0)
+            .optional(self.commit.as_deref())
+            .number(i64::from(self.dirty))
+            .text(&self.machine)
+            .text(&self.command)
+            .number(self.started_at.milliseconds())
+            .number(i64::from(self.ended_at.is_some()))
+            .number(self.ended_at.map_or(0, Moment::milliseconds))
+            .optional(self.ending.as_deref())
+            .finish()
+    }
+}
+
+/// For [`run_row`].
+pub(crate) const RUN_COLUMNS: &str =
+    "id, key, state, commit_id, dirty, machine, command, started_at, ended_at, ending, mac";
+
+/// A run's row with its number and its mac, which is still to be looked at.
+pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<(i64, RunRow, Mac)> {
+    let (id, state, mac): (Key, Key, MacBytes) = (row.get(1)?, row.get(2)?, row.get(10)?);
+    let run = RunRow {
+        id: RunId(id.0),
+        state: StateId(state.0),
+        commit: row.get(3)?,
+        dirty: row.get(4)?,
+        machine: row.get(5)?,
+        command: row.get(6)?,
+        started_at: row.get(7)?,
+        ended_at: row.get(8)?,
+        ending: row.get(9)?,
+    };
+    Ok((row.get(0)?, run, mac.0))
+}
+
+/// What an outcome says beside its test and its run.
+#[derive(Clone, Copy)]
+pub(crate) struct OutcomeFacts {
+    pub(crate) fingerprint: Digest,
+    pub(crate) at: Moment,
+    pub(crate) verdict: Verdict,
+    pub(crate) duration_s: f64,
+}
+
+impl OutcomeFacts {
+    pub(crate) fn mac(&self, seal: &Seal, test: &TestId, run: RunId) -> Mac {
+        seal.of("outcome")
+            .text(&test.target)
+            .text(&test.name)
+            .digest(self.fingerprint)
+            .digest(run.0)
+            .number(self.at.milliseconds())
+            .text(self.verdict.word())
+            .number(self.duration_s.to_bits().cast_signed())
+            .finish()
     }
 }
 
 /// The statements that record an outcome, prepared once.
 struct Recorder<'c> {
+    seal: &'c Seal,
+    run: RunId,
+    /// Where the run is.
+    row: i64,
     now: Moment,
     find_test: rusqlite::CachedStatement<'c>,
     insert_test: rusqlite::CachedStatement<'c>,
@@ -151,14 +265,22 @@ struct Recorder<'c> {
 }
 
 impl<'c> Recorder<'c> {
-    fn new(connection: &'c Connection) -> Result<Recorder<'c>, StoreErrorKind> {
+    fn new(
+        connection: &'c Connection,
+        seal: &'c Seal,
+        run: RunId,
+        row: i64,
+    ) -> Result<Recorder<'c>, StoreErrorKind> {
         Ok(Recorder {
+            seal,
+            run,
+            row,
             now: Moment::now(),
             find_test: connection.prepare_cached("SELECT id FROM test WHERE target = ? AND name = ?")?,
             insert_test: connection.prepare_cached("INSERT INTO test (target, name) VALUES (?, ?)")?,
             insert_outcome: connection.prepare_cached(
-                "INSERT INTO outcome (test, fingerprint, run, at, verdict, duration_s)
-                 VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO outcome (test, fingerprint, run, at, verdict, duration_s, mac)
+                 VALUES (?, ?, ?, ?, ?, ?, ?)",
             )?,
             insert_output: connection.prepare_cached("INSERT INTO output (outcome, tail) VALUES (?, ?)")?,
         })
@@ -166,25 +288,27 @@ impl<'c> Recorder<'c> {
 
     fn record(
         &mut self,
-        run: i64,
         test: &TestId,
         fingerprint: Digest,
         outcome: &Outcome,
     ) -> Result<(), StoreErrorKind> {
+        // SQLite has no number for what is not one.
+        let duration_s = if outcome.duration_s.is_finite() { outcome.duration_s } else { 0.0 };
+        let facts = OutcomeFacts { fingerprint, at: self.now, verdict: outcome.verdict, duration_s };
+        let mac = MacBytes(facts.mac(self.seal, test, self.run));
         let test = match find(&mut self.find_test, test)? {
             Some(id) => id,
             None => self.insert_test.insert([&test.target, &test.name])?,
         };
-        // SQLite has no number for what is not one.
-        let duration_s = if outcome.duration_s.is_finite() { outcome.duration_s } else { 0.0 };
         let verdict = VerdictWord(outcome.verdict);
         let id = self.insert_outcome.insert(params![
             test,
             Key(fingerprint),
-            run,
+            self.row,
             self.now,
             verdict,
-            duration_s
+            duration_s,
+            mac
         ])?;
         if !outcome.output_tail.is_empty() {
             self.insert_output.insert(params![id, tail(&outcome.output_tail)])?;

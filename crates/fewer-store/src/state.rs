@@ -1,16 +1,19 @@
 //! Recorded states of the project: what was checked out, which blobs make up its graph, and every test with its
 //! fingerprint. A state costs what differs from the states already there.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use fewer_core::{Digest, DigestBuilder, Domain, Snapshot, TestId};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::Serialize;
 
 use crate::chunk::{self, Chunk, Entry};
-use crate::column::{Key, Moment, count};
+use crate::column::{Key, MacBytes, Moment, count};
 use crate::error::{StoreError, StoreErrorKind};
+use crate::owner::Record;
+use crate::seal::{Mac, Seal};
 use crate::store::Store;
 
 const STATE: Domain = Domain::new("store.state");
@@ -64,27 +67,52 @@ pub struct StateInfo {
     pub tests: u64,
 }
 
-const INFO: &str = "SELECT key, commit_id, dirty, worktree, recorded_at, tests FROM state";
+/// Up to the lists, which may be long.
+const INFO: &str =
+    "SELECT id, key, recency, recorded_at, commit_id, dirty, worktree, tests, lists_mac, mac FROM state";
+
+/// A state's row without its lists.
+struct StateRow {
+    row: i64,
+    info: StateInfo,
+    recency: i64,
+    lists_mac: Mac,
+}
+
+impl StateRow {
+    /// When it was recorded is no part of it: only how long it is kept depends on that.
+    fn mac(&self, seal: &Seal) -> Mac {
+        let info = &self.info;
+        seal.of("state")
+            .digest(info.id.0)
+            .number(self.recency)
+            .optional(info.commit.as_deref())
+            .number(i64::from(info.dirty))
+            .digest(info.worktree)
+            .number(info.tests.cast_signed())
+            .bytes(&self.lists_mac)
+            .finish()
+    }
+}
+
+fn lists_mac(seal: &Seal, manifest: &[u8], snapshot: &[u8]) -> Mac {
+    seal.of("lists").bytes(manifest).bytes(snapshot).finish()
+}
 
 impl Store {
     /// Records a state and makes it the newest. The same content again is the same state. Its blobs should be
     /// stored before, so that nobody finds it without them.
     pub fn record_state(&self, state: &StateRecord) -> Result<StateId, StoreError> {
-        let lists = Lists::of(state);
+        let lists = Lists::of(state, &self.owner.seal);
         let id = lists.identify(state);
         self.write(|connection| {
-            let newest: i64 =
-                connection.query_row("SELECT ifnull(max(recency), 0) FROM state", [], |row| row.get(0))?;
-            let known = connection
-                .prepare_cached(
-                    "UPDATE state SET recorded_at = ?1,
-                        recency = CASE recency WHEN ?2 THEN ?2 ELSE ?2 + 1 END WHERE key = ?3",
-                )?
-                .execute(params![Moment::now(), newest, Key(id.0)])?;
-            if known == 0 {
-                lists.insert_chunks(connection)?;
-                insert_state(connection, id, state, &lists, newest + 1)?;
-            }
+            let newest: i64 = connection.query_row(
+                "SELECT ifnull(max(recency), 0) FROM state WHERE key != ?",
+                [Key(id.0)],
+                |row| row.get(0),
+            )?;
+            lists.insert_chunks(connection)?;
+            insert_state(connection, &self.owner.seal, id, state, &lists, newest.saturating_add(1))?;
             Ok(id)
         })
     }
@@ -92,36 +120,122 @@ impl Store {
     /// A whole state; an error where there is none with this id.
     pub fn state(&self, id: StateId) -> Result<StateRecord, StoreError> {
         self.read(|connection| {
-            let found = connection
-                .prepare_cached(
-                    "SELECT commit_id, dirty, worktree, manifest, snapshot FROM state WHERE key = ?",
-                )?
-                .query_row([Key(id.0)], |row| {
-                    let worktree: Key = row.get(2)?;
-                    let (manifest, snapshot): (Vec<u8>, Vec<u8>) = (row.get(3)?, row.get(4)?);
-                    Ok((row.get(0)?, row.get(1)?, worktree.0, manifest, snapshot))
-                })
-                .optional()?;
-            let Some((commit, dirty, worktree, manifest, snapshot)) = found else {
+            let found = self.state_rows(connection, "WHERE key = ?", [Key(id.0)])?.pop();
+            let Some(StateRow { row, info, lists_mac, .. }) = found else {
                 return Err(StoreErrorKind::UnknownState(id));
             };
+            let (manifest, snapshot) = self.lists(connection, row, lists_mac)?;
             Ok(StateRecord {
-                commit,
-                dirty,
-                worktree,
-                manifest: read_list(connection, &manifest)?.into_iter().map(manifest_entry).collect(),
-                snapshot: read_list(connection, &snapshot)?.into_iter().map(snapshot_entry).collect(),
+                commit: info.commit,
+                dirty: info.dirty,
+                worktree: info.worktree,
+                manifest: self.read_list(connection, &manifest)?.into_iter().map(manifest_entry).collect(),
+                snapshot: self.read_list(connection, &snapshot)?.into_iter().map(snapshot_entry).collect(),
             })
         })
+    }
+
+    /// The states that this user recorded, of those that a condition gives.
+    fn state_rows(
+        &self,
+        connection: &Connection,
+        condition: &str,
+        parameters: impl Params,
+    ) -> Result<Vec<StateRow>, StoreErrorKind> {
+        let mut statement = connection.prepare_cached(&format!("{INFO} {condition}"))?;
+        let mut states = Vec::new();
+        for state in statement.query_map(parameters, state_row)? {
+            let (state, mac) = state?;
+            if self.owner.vouches(Record::State(state.row), mac, state.mac(&self.owner.seal)) {
+                states.push(state);
+            }
+        }
+        Ok(states)
+    }
+
+    /// The lists of a state's row: the keys of its chunks.
+    fn lists(
+        &self,
+        connection: &Connection,
+        row: i64,
+        mac: Mac,
+    ) -> Result<(Vec<u8>, Vec<u8>), StoreErrorKind> {
+        let (manifest, snapshot): (Vec<u8>, Vec<u8>) = connection
+            .prepare_cached("SELECT manifest, snapshot FROM state WHERE id = ?")?
+            .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if lists_mac(&self.owner.seal, &manifest, &snapshot) != mac {
+            return Err(StoreErrorKind::Damaged {
+                detail: "a state's lists are not as they were written".to_string(),
+            });
+        }
+        Ok((manifest, snapshot))
+    }
+
+    /// Rows, manifests and snapshots of all states that this user recorded.
+    pub(crate) fn all_lists(
+        &self,
+        connection: &Connection,
+    ) -> Result<Vec<(i64, Vec<u8>, Vec<u8>)>, StoreErrorKind> {
+        let mut lists = Vec::new();
+        for state in self.state_rows(connection, "", [])? {
+            let (manifest, snapshot) = self.lists(connection, state.row, state.lists_mac)?;
+            lists.push((state.row, manifest, snapshot));
+        }
+        Ok(lists)
+    }
+
+    /// How recent each state is that this user recorded.
+    pub(crate) fn recencies(&self, connection: &Connection) -> Result<HashMap<Digest, i64>, StoreErrorKind> {
+        let states = self.state_rows(connection, "", [])?;
+        Ok(states.into_iter().map(|state| (state.info.id.0, state.recency)).collect())
+    }
+
+    /// A state as runs on it need it.
+    pub(crate) fn info_of(&self, connection: &Connection, id: StateId) -> Result<StateInfo, StoreErrorKind> {
+        let found = self.state_rows(connection, "WHERE key = ?", [Key(id.0)])?.pop();
+        found.map(|state| state.info).ok_or(StoreErrorKind::UnknownState(id))
+    }
+
+    /// The newest state's tests with their fingerprints; nothing where no state is recorded.
+    pub(crate) fn newest_snapshot(&self, connection: &Connection) -> Result<Snapshot, StoreErrorKind> {
+        let newest = self.state_rows(connection, "ORDER BY recency DESC", [])?.into_iter().next();
+        let Some(StateRow { row, lists_mac, .. }) = newest else { return Ok(Snapshot::default()) };
+        let (_, snapshot) = self.lists(connection, row, lists_mac)?;
+        Ok(self.read_list(connection, &snapshot)?.into_iter().map(snapshot_entry).collect())
+    }
+
+    fn read_list(&self, connection: &Connection, list: &[u8]) -> Result<Vec<Entry>, StoreErrorKind> {
+        let mut entries = Vec::new();
+        for key in chunk_keys(list)? {
+            entries.extend(self.read_chunk(connection, key)?);
+        }
+        Ok(entries)
+    }
+
+    /// A chunk that a state of this user names.
+    pub(crate) fn read_chunk(
+        &self,
+        connection: &Connection,
+        key: Digest,
+    ) -> Result<Vec<Entry>, StoreErrorKind> {
+        let content: Option<Vec<u8>> = connection
+            .prepare_cached("SELECT content FROM chunk WHERE key = ?")?
+            .query_row([Key(key)], |row| row.get(0))
+            .optional()?;
+        content
+            .filter(|content| self.owner.seal.chunk(content) == key)
+            .as_deref()
+            .and_then(chunk::decode)
+            .ok_or_else(|| StoreErrorKind::Damaged {
+                detail: format!("chunk {key} is missing or unreadable"),
+            })
     }
 
     /// The newest states, newest first.
     pub fn states(&self, limit: u32) -> Result<Vec<StateInfo>, StoreError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached(&format!("{INFO} ORDER BY recency DESC LIMIT ?"))?;
-            let states = statement.query_map([limit], info)?.collect::<Result<_, _>>()?;
-            Ok(states)
+            let states = self.state_rows(connection, "ORDER BY recency DESC", [])?;
+            Ok(states.into_iter().map(|state| state.info).take(limit as usize).collect())
         })
     }
 
@@ -133,10 +247,9 @@ impl Store {
     /// The states of a commit without local changes, newest first.
     pub fn clean_states_of_commit(&self, commit: &str) -> Result<Vec<StateInfo>, StoreError> {
         self.read(|connection| {
-            let mut statement = connection
-                .prepare_cached(&format!("{INFO} WHERE commit_id = ? AND NOT dirty ORDER BY recency DESC"))?;
-            let states = statement.query_map([commit], info)?.collect::<Result<_, _>>()?;
-            Ok(states)
+            let condition = "WHERE commit_id = ? AND NOT dirty ORDER BY recency DESC";
+            let states = self.state_rows(connection, condition, [commit])?;
+            Ok(states.into_iter().map(|state| state.info).collect())
         })
     }
 
@@ -148,7 +261,7 @@ impl Store {
                     "SELECT state.key FROM test
                      JOIN outcome INDEXED BY outcome_by_test ON outcome.test = test.id
                      JOIN run ON run.id = outcome.run
-                     LEFT JOIN state ON state.id = run.state
+                     LEFT JOIN state ON state.key = run.state
                      WHERE test.target = ? AND test.name = ? ORDER BY outcome.id DESC LIMIT 1",
                 )?
                 .query_row([&test.target, &test.name], |row| row.get(0))
@@ -160,12 +273,18 @@ impl Store {
 
 /// The manifest and the snapshot of a state, as stored.
 struct Lists {
-    manifest: Vec<Chunk>,
-    snapshot: Vec<Chunk>,
+    manifest: Vec<KeyedChunk>,
+    snapshot: Vec<KeyedChunk>,
+}
+
+/// A chunk with the key that it is stored under.
+struct KeyedChunk {
+    key: Digest,
+    chunk: Chunk,
 }
 
 impl Lists {
-    fn of(state: &StateRecord) -> Lists {
+    fn of(state: &StateRecord, seal: &Seal) -> Lists {
         let entry =
             |group: &str, name: &str, digest| Entry { group: group.into(), name: name.into(), digest };
         let mut manifest: Vec<Entry> =
@@ -177,7 +296,9 @@ impl Lists {
             .iter()
             .map(|(test, fingerprint)| entry(&test.target, &test.name, *fingerprint))
             .collect();
-        Lists { manifest: chunk::split(&manifest), snapshot: chunk::split(&snapshot) }
+        let keyed = |chunk: Chunk| KeyedChunk { key: seal.chunk(&chunk.content), chunk };
+        let chunks = |entries: &[Entry]| chunk::split(entries).into_iter().map(keyed).collect();
+        Lists { manifest: chunks(&manifest), snapshot: chunks(&snapshot) }
     }
 
     fn identify(&self, state: &StateRecord) -> StateId {
@@ -186,8 +307,8 @@ impl Lists {
         builder.number(u64::from(state.dirty)).digest(state.worktree);
         for chunks in [&self.manifest, &self.snapshot] {
             builder.number(chunks.len() as u64);
-            for chunk in chunks {
-                builder.digest(chunk.key);
+            for keyed in chunks {
+                builder.digest(keyed.chunk.digest);
             }
         }
         StateId(builder.finish())
@@ -196,53 +317,69 @@ impl Lists {
     fn insert_chunks(&self, connection: &Connection) -> Result<(), StoreErrorKind> {
         let mut insert = connection
             .prepare_cached("INSERT INTO chunk (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING")?;
-        for chunk in self.manifest.iter().chain(&self.snapshot) {
-            insert.execute(params![Key(chunk.key), chunk.content])?;
+        for keyed in self.manifest.iter().chain(&self.snapshot) {
+            insert.execute(params![Key(keyed.key), keyed.chunk.content])?;
         }
         Ok(())
     }
 }
 
+/// In place of the same state as it was recorded before.
 fn insert_state(
     connection: &Connection,
+    seal: &Seal,
     id: StateId,
     state: &StateRecord,
     lists: &Lists,
     recency: i64,
 ) -> Result<(), StoreErrorKind> {
     let keys =
-        |chunks: &[Chunk]| -> Vec<u8> { chunks.iter().flat_map(|chunk| chunk.key.to_bytes()).collect() };
+        |chunks: &[KeyedChunk]| -> Vec<u8> { chunks.iter().flat_map(|chunk| chunk.key.to_bytes()).collect() };
+    let (manifest, snapshot) = (keys(&lists.manifest), keys(&lists.snapshot));
+    let info = StateInfo {
+        id,
+        commit: state.commit.clone(),
+        dirty: state.dirty,
+        worktree: state.worktree,
+        recorded_at: Timestamp::now(),
+        tests: state.snapshot.len() as u64,
+    };
+    let row = StateRow { row: 0, info, recency, lists_mac: lists_mac(seal, &manifest, &snapshot) };
     connection
         .prepare_cached(
-            "INSERT INTO state
-                (key, recency, recorded_at, commit_id, dirty, worktree, tests, manifest, snapshot)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO state
+                (key, recency, recorded_at, commit_id, dirty, worktree, tests, lists_mac, mac, manifest, snapshot)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             Key(id.0),
             recency,
-            Moment::now(),
+            Moment(row.info.recorded_at),
             state.commit,
             state.dirty,
             Key(state.worktree),
             state.snapshot.len() as i64,
-            keys(&lists.manifest),
-            keys(&lists.snapshot),
+            MacBytes(row.lists_mac),
+            MacBytes(row.mac(seal)),
+            manifest,
+            snapshot,
         ])?;
     Ok(())
 }
 
-fn info(row: &Row<'_>) -> rusqlite::Result<StateInfo> {
-    let (id, worktree): (Key, Key) = (row.get(0)?, row.get(3)?);
-    let recorded_at: Moment = row.get(4)?;
-    Ok(StateInfo {
+fn state_row(row: &Row<'_>) -> rusqlite::Result<(StateRow, Mac)> {
+    let (id, worktree): (Key, Key) = (row.get(1)?, row.get(6)?);
+    let recorded_at: Moment = row.get(3)?;
+    let (lists_mac, mac): (MacBytes, MacBytes) = (row.get(8)?, row.get(9)?);
+    let info = StateInfo {
         id: StateId(id.0),
-        commit: row.get(1)?,
-        dirty: row.get(2)?,
+        commit: row.get(4)?,
+        dirty: row.get(5)?,
         worktree: worktree.0,
         recorded_at: recorded_at.0,
-        tests: count(row, 5)?,
-    })
+        tests: count(row, 7)?,
+    };
+    Ok((StateRow { row: row.get(0)?, info, recency: row.get(2)?, lists_mac: lists_mac.0 }, mac.0))
 }
 
 /// The keys of a list's chunks, as they stand in a state's row.
@@ -251,33 +388,6 @@ pub(crate) fn chunk_keys(list: &[u8]) -> Result<Vec<Digest>, StoreErrorKind> {
         return Err(StoreErrorKind::Damaged { detail: "a state's list of chunks is cut".to_string() });
     };
     Ok(keys.iter().map(|key| Digest::from_bytes(*key)).collect())
-}
-
-pub(crate) fn read_chunk(connection: &Connection, key: Digest) -> Result<Vec<Entry>, StoreErrorKind> {
-    let content: Option<Vec<u8>> = connection
-        .prepare_cached("SELECT content FROM chunk WHERE key = ?")?
-        .query_row([Key(key)], |row| row.get(0))
-        .optional()?;
-    content
-        .as_deref()
-        .and_then(chunk::decode)
-        .ok_or_else(|| StoreErrorKind::Damaged { detail: format!("chunk {key} is missing or unreadable") })
-}
-
-/// The newest state's tests with their fingerprints; nothing where no state is recorded.
-pub(crate) fn newest_snapshot(connection: &Connection) -> Result<Snapshot, StoreErrorKind> {
-    let list: Option<Vec<u8>> = connection
-        .query_row("SELECT snapshot FROM state ORDER BY recency DESC LIMIT 1", [], |row| row.get(0))
-        .optional()?;
-    Ok(read_list(connection, &list.unwrap_or_default())?.into_iter().map(snapshot_entry).collect())
-}
-
-fn read_list(connection: &Connection, list: &[u8]) -> Result<Vec<Entry>, StoreErrorKind> {
-    let mut entries = Vec::new();
-    for key in chunk_keys(list)? {
-        entries.extend(read_chunk(connection, key)?);
-    }
-    Ok(entries)
 }
 
 fn manifest_entry(entry: Entry) -> ManifestEntry {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use fewer_core::{Digest, TestId, Verdict};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::column::{Key, Moment, VerdictWord, count};
+use crate::column::{Key, VerdictWord, count};
 use crate::error::{StoreError, StoreErrorKind};
-use crate::run::{RunEnd, RunId};
-use crate::state::{StateId, newest_snapshot};
+use crate::run::{RUN_COLUMNS, RunEnd, RunId, RunRow, run_row};
+use crate::state::StateId;
 use crate::store::Store;
 
 /// The contents of a store.
@@ -75,24 +75,29 @@ impl Store {
                 runs: rows("run")?,
                 unfinished_runs: rows("run WHERE ending IS NULL")?,
                 bytes,
-                last_run: last_run(connection)?,
-                flaky: flaky(connection)?,
+                last_run: last_run(self, connection)?,
+                flaky: flaky(self, connection)?,
             })
         })
     }
 }
 
-fn last_run(connection: &Connection) -> Result<Option<RunStatus>, StoreErrorKind> {
-    let found = connection
-        .query_row(
-            "SELECT run.id, run.key, state.key, run.commit_id, run.dirty, run.machine, run.command,
-                run.started_at, run.ended_at, run.ending
-             FROM run LEFT JOIN state ON state.id = run.state ORDER BY run.id DESC LIMIT 1",
-            [],
-            run_row,
-        )
-        .optional()?;
-    let Some((row, mut run, ending)) = found else { return Ok(None) };
+fn last_run(store: &Store, connection: &Connection) -> Result<Option<RunStatus>, StoreErrorKind> {
+    let Some((row, run)) = newest_run(store, connection)? else { return Ok(None) };
+    let states = store.recencies(connection)?;
+    let ending = run.ending;
+    let mut run = RunStatus {
+        id: run.id,
+        state: Some(run.state).filter(|state| states.contains_key(&state.0)),
+        commit: run.commit,
+        dirty: run.dirty,
+        machine: run.machine,
+        command: run.command,
+        started_at: run.started_at.0,
+        ended_at: run.ended_at.map(|moment| moment.0),
+        end: None,
+        verdicts: BTreeMap::new(),
+    };
     run.end = match ending {
         None => None,
         Some(word) => Some(RunEnd::from_word(&word).ok_or_else(|| StoreErrorKind::Damaged {
@@ -111,28 +116,21 @@ fn last_run(connection: &Connection) -> Result<Option<RunStatus>, StoreErrorKind
     Ok(Some(run))
 }
 
-/// A run with its row and the word of its end, which is still to be understood.
-fn run_row(row: &Row<'_>) -> rusqlite::Result<(i64, RunStatus, Option<String>)> {
-    let (id, state): (Key, Option<Key>) = (row.get(1)?, row.get(2)?);
-    let (started_at, ended_at): (Moment, Option<Moment>) = (row.get(7)?, row.get(8)?);
-    let run = RunStatus {
-        id: RunId(id.0),
-        state: state.map(|state| StateId(state.0)),
-        commit: row.get(3)?,
-        dirty: row.get(4)?,
-        machine: row.get(5)?,
-        command: row.get(6)?,
-        started_at: started_at.0,
-        ended_at: ended_at.map(|moment| moment.0),
-        end: None,
-        verdicts: BTreeMap::new(),
-    };
-    Ok((row.get(0)?, run, row.get(9)?))
+/// With its row.
+fn newest_run(store: &Store, connection: &Connection) -> Result<Option<(i64, RunRow)>, StoreErrorKind> {
+    let mut statement = connection.prepare(&format!("SELECT {RUN_COLUMNS} FROM run ORDER BY id DESC"))?;
+    for run in statement.query_map([], run_row)? {
+        let (row, run, mac) = run?;
+        if let Some(run) = store.own_run(row, run, mac) {
+            return Ok(Some((row, run)));
+        }
+    }
+    Ok(None)
 }
 
 /// Failures are few: only their fingerprints are looked at again.
-fn flaky(connection: &Connection) -> Result<Vec<FlakyTest>, StoreErrorKind> {
-    let newest = newest_snapshot(connection)?;
+fn flaky(store: &Store, connection: &Connection) -> Result<Vec<FlakyTest>, StoreErrorKind> {
+    let newest = store.newest_snapshot(connection)?;
     let mut statement = connection.prepare(
         "WITH failed AS (
             SELECT test, fingerprint, count(*) AS failures FROM outcome INDEXED BY outcome_failed

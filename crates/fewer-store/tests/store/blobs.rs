@@ -26,13 +26,13 @@ fn blobs_are_found_by_kind_and_key_and_the_rest_is_absent() {
 }
 
 #[test]
-fn content_under_a_key_never_changes() {
+fn content_that_is_there_is_left_and_another_takes_its_place() {
     let project = Project::new();
     let store = project.store();
     store.put_blobs("summary", &[(Digest(1), b"first".into())]).unwrap();
     store.put_blobs("summary", &[(Digest(1), b"second".into()), (Digest(2), b"new".into())]).unwrap();
     let found = store.blobs("summary", &[Digest(1), Digest(2)]).unwrap();
-    assert_eq!((found[&Digest(1)].as_slice(), found[&Digest(2)].as_slice()), (&b"first"[..], &b"new"[..]));
+    assert_eq!((found[&Digest(1)].as_slice(), found[&Digest(2)].as_slice()), (&b"second"[..], &b"new"[..]));
 }
 
 #[test]

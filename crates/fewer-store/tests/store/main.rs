@@ -6,6 +6,7 @@ mod gc;
 mod kept;
 mod opening;
 mod outcomes;
+mod owner;
 mod processes;
 mod project;
 mod space;

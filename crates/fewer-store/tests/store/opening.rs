@@ -10,7 +10,7 @@ use fewer_store::{SCHEMA_VERSION, Store, StoreErrorKind};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::project::{Project, outcome, ran, state, test};
+use crate::project::{Project, key, outcome, ran, state, test};
 
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 
@@ -126,8 +126,7 @@ fn killed_while_filling() -> Project {
     // With few pages in memory they are written to the file before the transaction ends.
     database.execute_batch("PRAGMA cache_size = 4; BEGIN IMMEDIATE").unwrap();
     for key in 0..50_u8 {
-        let sql =
-            "INSERT INTO blob (kind, key, stored_at, content) VALUES ('summary', ?, 0, zeroblob(60000))";
+        let sql = "INSERT INTO blob (kind, key, stored_at, mac, content) VALUES ('summary', ?, 0, x'', zeroblob(60000))";
         database.execute(sql, [vec![key; 16]]).unwrap();
     }
     for name in ["store.sqlite", "store.sqlite-journal"] {
@@ -161,7 +160,10 @@ fn a_directory_that_cannot_be_made_is_named() {
     let project = Project::new();
     fs::write(project.directory(), "in the way").unwrap();
     let message = project.refusal();
-    assert!(message.contains(".fewer cannot be used: "), "{message}");
+    assert!(
+        message.contains(".fewer is a file, not the directory that fewer keeps its records in"),
+        "{message}"
+    );
 }
 
 /// Every table and index with its columns.
@@ -175,32 +177,63 @@ fn layout(database: &Connection) -> Vec<String> {
 }
 
 #[test]
-fn a_store_of_schema_1_is_migrated_with_all_that_is_in_it() {
+fn a_store_of_schema_1_is_migrated_without_what_nobody_vouches_for() {
     let project = Project::new();
     fs::create_dir_all(project.directory()).unwrap();
     project.database().execute_batch(SCHEMA_1).unwrap();
     let store = project.store();
-
-    let state = store.latest_state().unwrap().unwrap();
-    assert!(state.dirty);
-    assert_eq!(store.state(state.id).unwrap().manifest[0].name, "a.o");
-    let records = store.records(&[(test("A"), Digest(1)), (test("B"), Digest(1))]).unwrap();
-    assert_eq!(records[&test("A")].same_fingerprint[0].verdict, Verdict::Passed);
-    assert_eq!(records[&test("B")].last_failure.as_ref().unwrap().at, "2025-11-15T20:15:08Z");
-    assert_eq!(store.last_output(&test("B"), Digest(1)).unwrap().as_deref(), Some("Expected: 1"));
-    let status = store.status().unwrap();
-    assert_eq!((status.states, status.tests, status.outcomes, status.runs), (1, 2, 2, 1));
-    let uses: i64 = project
-        .database()
-        .query_row("SELECT count(*) FROM blob_use WHERE used_at = 1763237707000", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(uses, 2, "a blob counts as used when it was stored");
-    assert_eq!(store.blobs("summary", &[Digest(1), Digest(2)]).unwrap()[&Digest(2)], b"two");
-
+    assert_eq!(store.dropped(), 2, "which is told");
+    assert_eq!(store.latest_state().unwrap(), None);
+    assert!(store.records(&[(test("A"), Digest(1))]).unwrap().is_empty());
+    assert!(store.blobs("summary", &[Digest(1), Digest(2)]).unwrap().is_empty());
+    assert_eq!((store.strangers(), project.store().dropped()), (0, 0), "once");
     let fresh = Project::new();
     fresh.store();
     assert_eq!(layout(&project.database()), layout(&fresh.database()));
     project.assert_sound();
+}
+
+#[test]
+fn a_file_with_more_in_it_than_this_program_makes_is_damaged_and_can_be_set_aside() {
+    for more in [
+        "CREATE TRIGGER t AFTER INSERT ON outcome BEGIN UPDATE outcome SET verdict = 'passed'; END",
+        "CREATE VIEW v AS SELECT * FROM outcome",
+        "CREATE TABLE more (a)",
+        "DROP INDEX outcome_by_run",
+    ] {
+        let project = filled();
+        project.database().execute_batch(more).unwrap();
+        let message = project.refusal();
+        assert!(message.contains("is not as fewer makes it"), "{message}");
+        let before = project.read_file();
+        let aside = Store::set_aside(&project.directory()).unwrap().unwrap();
+        assert!(aside.ends_with("store.damaged-1"));
+        assert!(fs::read(aside.join("store.sqlite")).unwrap() == before, "it is kept as it was");
+        assert_eq!(project.store().status().unwrap().outcomes, 0);
+        assert!(Store::set_aside(&project.directory()).unwrap().unwrap().ends_with("store.damaged-2"));
+        assert_eq!(Store::set_aside(&project.directory()).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_record_that_leads_nowhere_is_damage() {
+    let project = filled();
+    let store = project.store();
+    let run = store.begin_run(store.latest_state().unwrap().unwrap().id, &crate::project::info()).unwrap();
+    let database = project.database();
+    // An index that still knows a test whose row is gone.
+    database
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF; PRAGMA writable_schema = ON; DELETE FROM test WHERE name = 'A';
+             CREATE TABLE twin (id INTEGER PRIMARY KEY, target TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (target, name)) STRICT;
+             INSERT INTO twin VALUES (1, 'unit/core_test', 'A');
+             UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_twin_1')
+             WHERE name = 'sqlite_autoindex_test_1';",
+        )
+        .unwrap();
+    drop(database);
+    let error = store.record_outcomes(run, &[(test("A"), Digest(1), outcome(Verdict::Passed))]).unwrap_err();
+    assert!(error.kind.is_damage(), "{error}");
 }
 
 #[test]
@@ -234,7 +267,7 @@ fn another_programs_database_is_refused_and_left_alone() {
     let before = project.read_file();
     let message = project.refusal();
     assert!(message.contains("is a database of another program"), "{message}");
-    assert!(message.contains("nothing was changed") && message.contains("mv "), "{message}");
+    assert!(message.contains("nothing was changed") && message.contains("sets it aside"), "{message}");
     assert_eq!(project.read_file(), before);
 }
 
@@ -245,7 +278,7 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
         project.write_file(content.as_bytes());
         let message = project.refusal();
         assert!(message.contains("is not a database"), "{message}");
-        assert!(message.contains(".fewer.old' (every test then runs once)"), "{message}");
+        assert!(message.contains("sets it aside and runs every test once"), "{message}");
         assert_eq!(project.read_file(), content.as_bytes());
     }
 }
@@ -259,10 +292,7 @@ fn a_file_cut_short_anywhere_is_refused_and_left_alone() {
         project.write_file(&whole[..cut]);
         let message = project.refusal();
         assert!(message.contains("is damaged: it "), "{cut}: {message}");
-        assert!(
-            message.contains("nothing was changed: to start afresh, move it away with 'mv "),
-            "{message}"
-        );
+        assert!(message.contains("nothing was changed: the next 'fewer run' sets it aside"), "{message}");
         assert_eq!(project.read_file(), whole[..cut]);
     }
     let project = Project::new();
@@ -340,7 +370,7 @@ fn damage_inside_the_file_is_told_when_it_is_met() {
     let length = file.metadata().unwrap().len();
     file.seek(SeekFrom::Start(16_384)).unwrap();
     file.write_all(&vec![0xa5; length as usize - 16_384]).unwrap();
-    let error = Store::open(&project.directory())
+    let error = Store::open(&project.directory(), key())
         .and_then(|store| {
             let state = store.record_state(&state("c2", &[("A", 1)]))?;
             let run = store.begin_run(state, &crate::project::info())?;

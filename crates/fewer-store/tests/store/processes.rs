@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fewer_core::{Digest, Outcome, TestId, Verdict};
 use fewer_store::{GcOptions, RunEnd, RunInfo, StateRecord, Store, StoreError};
 
-use crate::project::Project;
+use crate::project::{Project, key};
 use crate::space;
 
 /// Outcomes recorded together.
@@ -35,7 +35,7 @@ fn child() {
         }
         ["gc", directory, times] => collect(Path::new(directory), times.parse().unwrap()),
         ["fill", directory] => space::fill(Path::new(directory)),
-        ["open", directory] => match Store::open(Path::new(directory)) {
+        ["open", directory] => match Store::open(Path::new(directory), key()) {
             Ok(_) => println!("said opened"),
             Err(error) => println!("said {error}"),
         },
@@ -104,7 +104,7 @@ pub(crate) fn state_of(worker: &str, shards: usize) -> StateRecord {
 
 /// Records shards; says so after each.
 fn record(directory: &Path, worker: &str, shards: usize) -> Result<(), StoreError> {
-    let store = Store::open(directory)?;
+    let store = Store::open(directory, key())?;
     let state = store.record_state(&state_of(worker, shards))?;
     let run = store.begin_run(state, &RunInfo::now("here", "record"))?;
     for shard in 0..shards {
@@ -116,7 +116,7 @@ fn record(directory: &Path, worker: &str, shards: usize) -> Result<(), StoreErro
 }
 
 fn collect(directory: &Path, times: usize) {
-    let store = Store::open(directory).unwrap();
+    let store = Store::open(directory, key()).unwrap();
     for _ in 0..times {
         store.gc(&GcOptions { keep_states: 100, older_than: None }).unwrap();
         thread::sleep(Duration::from_millis(10));

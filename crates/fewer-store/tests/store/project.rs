@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use fewer_core::{Digest, Outcome, TestId, Verdict};
-use fewer_store::{RunEnd, RunId, RunInfo, StateId, StateRecord, Store};
+use fewer_store::{OwnerKey, RunEnd, RunId, RunInfo, StateId, StateRecord, Store};
 use tempfile::TempDir;
 
 pub(crate) struct Project {
@@ -35,12 +35,12 @@ impl Project {
     }
 
     pub(crate) fn store(&self) -> Store {
-        Store::open(&self.directory()).expect("the store opens")
+        Store::open(&self.directory(), key()).expect("the store opens")
     }
 
     /// The message with which the store is refused.
     pub(crate) fn refusal(&self) -> String {
-        match Store::open(&self.directory()) {
+        match Store::open(&self.directory(), key()) {
             Ok(_) => panic!("the store opened, but should have been refused"),
             Err(error) => error.to_string(),
         }
@@ -70,6 +70,11 @@ impl Project {
         let mut statement = database.prepare("PRAGMA foreign_key_check").expect("the check exists");
         assert!(!statement.exists([]).expect("the check runs"), "a reference leads nowhere");
     }
+}
+
+/// The key of whoever records in these tests.
+pub(crate) fn key() -> OwnerKey {
+    OwnerKey::from_text("the key of those who record in tests").expect("is long enough")
 }
 
 pub(crate) fn test(name: &str) -> TestId {

@@ -19,16 +19,16 @@ const NOBODY: u32 = 65534;
 /// In the child: records until there is no space, then makes some and looks at what is there.
 pub(crate) fn fill(directory: &Path) {
     let ballast = directory.with_extension("ballast");
-    let look = || match Store::open(directory).and_then(|store| store.status()) {
+    let look = || match Store::open(directory, crate::project::key()).and_then(|store| store.status()) {
         Ok(status) => println!("found {}", status.outcomes),
         Err(error) => println!("said {error}"),
     };
-    drop(Store::open(directory).unwrap());
+    drop(Store::open(directory, crate::project::key()).unwrap());
     occupy(&ballast);
     look();
     fs::write(&ballast, vec![0; 400_000]).unwrap();
 
-    let store = Store::open(directory).unwrap();
+    let store = Store::open(directory, crate::project::key()).unwrap();
     let state = store.record_state(&state_of(WORKER, 1)).unwrap();
     let run = store.begin_run(state, &RunInfo::now("here", "fill")).unwrap();
     // Large content is written in another way than small.
@@ -51,7 +51,7 @@ pub(crate) fn fill(directory: &Path) {
     occupy(&ballast);
     look();
     fs::remove_file(&ballast).unwrap();
-    let store = Store::open(directory).unwrap();
+    let store = Store::open(directory, crate::project::key()).unwrap();
     println!("kept {}", store.status().unwrap().outcomes);
     store.record_outcomes(run, &shard_of(WORKER, shard)).unwrap();
     store.finish_run(run, RunEnd::Aborted).unwrap();
@@ -135,6 +135,16 @@ fn as_ordinary_user(project: &Project, role: &str) -> Command {
     command
 }
 
+/// Root's are given to somebody with all that is in them; an ordinary user's stay.
+fn give(project: &Project, user: u32) {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let files = fs::read_dir(project.directory()).unwrap().map(|file| file.unwrap().path());
+        for path in files.chain([project.directory()]) {
+            std::os::unix::fs::chown(path, Some(user), None).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_directory_that_may_not_be_written_is_told() {
     let project = Project::new();
@@ -151,12 +161,15 @@ fn a_directory_that_may_not_be_written_is_told() {
 
     fs::create_dir(project.directory()).unwrap();
     permit(&project.directory(), 0o555);
+    give(&project, NOBODY);
     refused("no store yet");
 
+    give(&project, 0);
     permit(&project.directory(), 0o755);
     project.store().record_state(&state_of(WORKER, 2)).unwrap();
     permit(&project.file(), 0o444);
     permit(&project.directory(), 0o555);
+    give(&project, NOBODY);
     refused("a store that may be read");
     permit(&project.directory(), 0o755);
 }
