@@ -140,6 +140,14 @@ impl WorkTree {
         Ok(files)
     }
 
+    /// Whether git knows a path, or anything below it.
+    pub fn tracks(&self, path: &Path) -> Result<bool, GitError> {
+        let top = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let Ok(below) = path.strip_prefix(&top) else { return Ok(false) };
+        let pathspec = format!(":(top,literal){}", below.display());
+        Ok(!git(&self.root, &["ls-files", "-z", "--cached", "--", &pathspec])?.is_empty())
+    }
+
     /// The files below `directory` that git knows, those of its submodules too, relative to `directory`, sorted.
     pub fn tracked_files(&self, directory: &Path) -> Result<Vec<PathBuf>, GitError> {
         let listing = git(directory, &["ls-files", "-z", "--cached", "--recurse-submodules"])?;
