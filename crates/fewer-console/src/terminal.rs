@@ -28,6 +28,7 @@ pub enum Verbosity {
     Verbose,
 }
 
+#[derive(Clone)]
 pub struct Console {
     verbosity: Verbosity,
     shows_progress: bool,

@@ -26,6 +26,7 @@ use crate::part::{Means, ObjectMeans, Objects, Part, add_snapshot, joined};
 use crate::project::Project;
 use crate::provenance::Provenance;
 use crate::record::Manifest;
+use crate::records::{LAYOUT_FILE, MESSAGES_FILE};
 use crate::session::Session;
 use crate::stale::Outdated;
 use crate::state::{built_content, machine, work_tree_state};
@@ -209,7 +210,9 @@ fn build(
             return Ok(Built::Failed);
         }
     }
-    java::keep_layout(&session.project, &compilation)?;
+    if java::keep_layout(&session.project, &compilation)? {
+        session.store().vouch_for(LAYOUT_FILE)?;
+    }
     Ok(Built::Everything)
 }
 
@@ -244,6 +247,7 @@ fn run_cargo(session: &Session<'_>, cargo: &Cargo) -> anyhow::Result<bool> {
     let is_built = conclude_build(session, &command, &end)?;
     if is_built {
         cargo::keep_messages(&session.project, &messages)?;
+        session.store().vouch_for(MESSAGES_FILE)?;
     }
     Ok(is_built)
 }

@@ -25,6 +25,7 @@ use crate::division;
 use crate::examination::{ListedProgram, Starter};
 use crate::java::{JavaMeans, remember_unseen};
 use crate::part::{Image, ObjectMeans};
+use crate::records::UNSEEN_FILE;
 use crate::session::Session;
 
 /// Outcomes are on the disk at the latest this long after they are known.
@@ -465,7 +466,9 @@ impl Watcher<'_> {
                 ids.len(),
                 names.join(", ")
             ));
-            if let Err(error) = remember_unseen(&session.project, &ids) {
+            let vouch = || session.store().vouch_for(UNSEEN_FILE);
+            let remembered = remember_unseen(&session.project, &ids).map_err(anyhow::Error::new);
+            if let Err(error) = remembered.and_then(|()| Ok(vouch()?)) {
                 self.execution.notes.push(format!("they cannot be remembered: {error}"));
             }
         }

@@ -29,6 +29,7 @@ mod project;
 mod provenance;
 mod ranking;
 mod record;
+mod records;
 mod session;
 mod settings;
 mod sightings;
@@ -41,6 +42,7 @@ mod way;
 
 use clap::Parser;
 use fewer_console::{Console, ExitCode};
+use fewer_store::StoreError;
 
 use cli::{Cli, Command};
 
@@ -48,12 +50,24 @@ fn main() -> std::process::ExitCode {
     fewer_objects::memory::keep_freed_memory();
     let cli = Cli::parse();
     let console = Console::new(&cli.global);
-    console.exit_code(execute(&cli, &console)).into()
+    console.exit_code(execute_or_set_aside(&cli, &console)).into()
+}
+
+/// Damage in the records may be met at any moment: they are set aside, and the command begins again.
+fn execute_or_set_aside(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
+    cli.global.change_directory()?;
+    let result = execute(cli, console);
+    let Err(error) = &result else { return result };
+    let damaged = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>());
+    let runs = matches!(cli.command, Command::Run(_) | Command::Select(_) | Command::Why(_));
+    match damaged.filter(|_| runs) {
+        Some(damaged) if records::set_aside(console, damaged)? => execute(cli, console),
+        Some(_) | None => result,
+    }
 }
 
 fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {
     let global = &cli.global;
-    global.change_directory()?;
     match &cli.command {
         Command::Init(options) => commands::init::execute(global, console, options),
         Command::Run(options) => commands::run::execute(global, console, options),

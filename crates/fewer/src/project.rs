@@ -1,5 +1,6 @@
 //! Which directory the project is in, with its settings and its working tree.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -20,14 +21,18 @@ pub struct Project {
     pub root: PathBuf,
     pub settings: Settings,
     pub work_tree: Option<WorkTree>,
+    /// Where the records are: below the root, unless these cannot be used.
+    pub records: PathBuf,
+    /// What the user should know of how the project was found.
+    pub notes: Vec<String>,
 }
 
 impl Project {
     /// The project that the command was started in.
     pub fn find() -> anyhow::Result<Project> {
-        let root = root_from(&start_directory()?);
-        let settings = Settings::read(&root)?;
-        let project = Project::with(root, settings);
+        let (root, notes) = root_from(&start_directory()?);
+        let settings = if is_own(&root.join(FILE_NAME)) { Settings::read(&root)? } else { Settings::none()? };
+        let project = Project { notes, ..Project::with(root, settings) };
         project.require()?;
         Ok(project)
     }
@@ -35,7 +40,8 @@ impl Project {
     /// Whatever is in a directory.
     pub fn with(root: PathBuf, settings: Settings) -> Project {
         let work_tree = WorkTree::open(&root);
-        Project { root, settings, work_tree }
+        let records = root.join(STORE_DIRECTORY);
+        Project { root, settings, work_tree, records, notes: Vec::new() }
     }
 
     /// An error where the directory is no project: what lies below it may be anybody's.
@@ -59,8 +65,8 @@ impl Project {
         Ok(())
     }
 
-    pub fn store_directory(&self) -> PathBuf {
-        self.root.join(STORE_DIRECTORY)
+    pub fn store_directory(&self) -> &Path {
+        &self.records
     }
 
     /// Where the project begins in its repository, as git writes it: empty, or ending with `/`.
@@ -92,13 +98,77 @@ pub fn start_directory() -> anyhow::Result<PathBuf> {
     Path::new(".").canonicalize().context("cannot tell the current directory")
 }
 
-/// The nearest directory at or above the start with a `fewer.toml`, else with recorded outcomes, but not beyond
-/// the repository; else the start itself.
-fn root_from(start: &Path) -> PathBuf {
-    let top = start.ancestors().find(|directory| directory.join(".git").exists());
-    let within = |directory: &&Path| top.is_none_or(|top| directory.starts_with(top));
-    let holding =
-        |name: &str| start.ancestors().take_while(within).find(|directory| directory.join(name).exists());
-    let recorded = top.and_then(|_| holding(STORE_DIRECTORY));
-    holding(FILE_NAME).or(recorded).unwrap_or(start).to_path_buf()
+/// The nearest directory at or above the start with a `fewer.toml` of the user, else with recorded outcomes, but not beyond
+/// the repository; else the start itself. Without a repository nobody says whose the directories above are. Also what was
+/// passed over.
+fn root_from(start: &Path) -> (PathBuf, Vec<String>) {
+    let top = start.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(start);
+    let within = || start.ancestors().take_while(|directory| directory.starts_with(top));
+    let holding = |name: &str| {
+        within().find(|directory| directory.join(name).exists() && is_own(&directory.join(name)))
+    };
+    let root = holding(FILE_NAME).or_else(|| holding(STORE_DIRECTORY)).unwrap_or(start);
+    let mut notes: Vec<String> = within()
+        .map(|directory| directory.join(FILE_NAME))
+        .filter(|settings| settings.exists() && !is_own(settings))
+        .map(|settings| format!("{} is another user's: it is not read", settings.display()))
+        .collect();
+    let above =
+        top.ancestors().skip(1).map(|directory| directory.join(FILE_NAME)).find(|settings| settings.exists());
+    if let (Some(above), false) = (above, root.join(FILE_NAME).exists()) {
+        notes.push(format!(
+            "{} is above the project ({}): it is not read. If it is meant, start there (or: -C DIR)",
+            above.display(),
+            top.display()
+        ));
+    }
+    (root.to_path_buf(), notes)
+}
+
+/// Whether a file is this user's, or the system's. One that is not there is nobody's.
+fn is_own(path: &Path) -> bool {
+    let own = [rustix::process::geteuid().as_raw(), rustix::process::Uid::ROOT.as_raw()];
+    path.metadata().map_or(true, |metadata| own.contains(&metadata.uid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn settings_are_looked_for_up_to_the_top_of_the_work_tree_and_never_above() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let below = place.join("top/middle/below");
+        fs::create_dir_all(&below).unwrap();
+        fs::write(place.join(FILE_NAME), "").unwrap();
+        let (root, notes) = root_from(&below);
+        assert_eq!(root, below, "without a repository only the directory itself counts");
+        assert!(notes.len() == 1 && notes[0].contains("fewer.toml is above the project"), "{notes:?}");
+        fs::create_dir(place.join("top/.git")).unwrap();
+        assert_eq!(root_from(&below).0, below, "what is above the top is not the project's");
+        fs::write(place.join("top").join(FILE_NAME), "").unwrap();
+        assert_eq!(root_from(&below), (place.join("top"), Vec::new()));
+    }
+
+    #[test]
+    fn settings_of_another_user_are_passed_over_and_named() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path().canonicalize().unwrap();
+        let below = top.join("below");
+        fs::create_dir_all(&below).unwrap();
+        fs::create_dir(top.join(".git")).unwrap();
+        for directory in [&top, &below] {
+            fs::write(directory.join(FILE_NAME), "").unwrap();
+        }
+        std::os::unix::fs::chown(below.join(FILE_NAME), Some(65534), None).unwrap();
+        let (root, notes) = root_from(&below);
+        assert_eq!(root, top);
+        assert!(notes.len() == 1 && notes[0].contains("below/fewer.toml is another user's"), "{notes:?}");
+    }
 }

@@ -8,9 +8,11 @@ use fewer_console::{Console, Interrupted};
 use fewer_runners::Cancel;
 use fewer_store::Store;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tempfile::TempDir;
 
 use crate::cli::{CppOptions, Global};
 use crate::project::Project;
+use crate::records::{Access, Records};
 use crate::summary_cache::StoredSummaries;
 use crate::timings::Timings;
 
@@ -20,22 +22,34 @@ pub struct Session<'c> {
     pub timings: Timings,
     pub cancel: Cancel,
     store: Mutex<Store>,
+    /// Where the records are, if that is not in the project.
+    _place: Option<TempDir>,
     summaries: OnceLock<Arc<StoredSummaries>>,
     shows_timings: bool,
 }
 
 impl<'c> Session<'c> {
     pub fn open(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
+        Session::open_for(global, console, Access::Make)
+    }
+
+    /// The same for a command that makes nothing: no records, and no key.
+    pub fn look(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
+        Session::open_for(global, console, Access::Look)
+    }
+
+    fn open_for(global: &Global, console: &'c Console, access: Access) -> anyhow::Result<Session<'c>> {
         let timings = Timings::new(console.pulse());
-        let project = Project::find()?;
-        let store = {
+        let mut project = Project::find()?;
+        project.notes.iter().for_each(|note| console.note(note));
+        let Records { store, place } = {
             let _phase = timings.phase("open the records");
-            Store::open(&project.store_directory())?
+            Records::open(&mut project, console, access)?
         };
         let store = Mutex::new(store);
         let shows_timings = global.timings;
         let (cancel, summaries) = (Cancel::new(), OnceLock::new());
-        Ok(Session { project, console, timings, cancel, store, summaries, shows_timings })
+        Ok(Session { project, console, timings, cancel, store, _place: place, summaries, shows_timings })
     }
 
     /// The same, with what the command line says of how code is looked at.
@@ -79,8 +93,15 @@ impl<'c> Session<'c> {
         &self.store
     }
 
-    /// Shows where the time went, if that was asked for.
+    /// Says what did not count, and where the time went, if that was asked for.
     pub fn finish(&self) {
+        if let count @ 1.. = self.store().strangers() {
+            self.console.note(&format!(
+                "{count} records in {} were not written by you, or were changed since: they are ignored, and what they are about \
+                 runs again. `fewer gc` drops them. (Was it another key? See docs/security.md)",
+                self.project.store_directory().display()
+            ));
+        }
         if self.shows_timings {
             self.console.insist(self.timings.table().trim_end());
         }

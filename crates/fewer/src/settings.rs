@@ -167,11 +167,14 @@ impl Settings {
         let path = root.join(FILE_NAME);
         match fs::read_to_string(&path) {
             Ok(text) => Settings::parse(&text, &path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Settings::compile(Document::default())
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Settings::none(),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+
+    /// Those of a project without a `fewer.toml`.
+    pub fn none() -> anyhow::Result<Settings> {
+        Settings::compile(Document::default())
     }
 
     fn parse(text: &str, path: &Path) -> anyhow::Result<Settings> {

@@ -14,13 +14,13 @@ use fewer_store::{StateInfo, Store, StoreError};
 use crate::entries::NO_PROGRAM;
 use crate::examination::{Starter, WHOLE_PROGRAM};
 use crate::project::Project;
+use crate::records::FORGOTTEN_FILE;
 use crate::session::Session;
 
 /// How many recorded states are looked at.
 const STATES: u32 = 200;
 /// How many tests and programs a sentence names.
 const NAMED: usize = 5;
-const FORGOTTEN_FILE: &str = "forgotten";
 
 /// What is gone, and what that means.
 pub struct Missing {
@@ -135,12 +135,13 @@ impl Present<'_> {
 }
 
 /// Remembers that tests are gone on purpose, until the next run is recorded without them.
-pub fn forget(project: &Project, tests: &BTreeSet<TestId>) -> anyhow::Result<()> {
-    let path = forgotten_file(project);
-    let mut all = forgotten(project);
+pub fn forget(session: &Session<'_>, tests: &BTreeSet<TestId>) -> anyhow::Result<()> {
+    let path = forgotten_file(&session.project);
+    let mut all = forgotten(&session.project);
     all.extend(tests.iter().cloned());
     let lines: String = all.iter().map(|id| format!("{id}\n")).collect();
-    fs::write(&path, lines).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(&path, lines).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(session.store().vouch_for(FORGOTTEN_FILE)?)
 }
 
 /// From now on the recorded state tells which tests there are.

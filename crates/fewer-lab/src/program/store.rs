@@ -9,7 +9,7 @@ use fewer_lab::engine::Watch;
 use fewer_lab::import::{CommitSource, Duplicates, Intake, IntakeOptions, IntakeRow, NoCommits, Times};
 use fewer_lab::records::PreSubmit;
 use fewer_lab::{LabError, Outcome};
-use fewer_store::{StateInfo, Store};
+use fewer_store::{OwnerKey, StateInfo, Store};
 
 use super::git_commits::GitCommits;
 use super::import::{bring_in, tell};
@@ -28,7 +28,7 @@ pub fn execute(console: &Console, options: &StoreOptions) -> anyhow::Result<Exit
             Box::new(NoCommits)
         }
     };
-    let store = Store::open(&root.join(DIRECTORY))?;
+    let store = Store::open(&root.join(DIRECTORY), OwnerKey::of_user()?)?;
     let mut states = store.states(u32::MAX)?;
     states.reverse();
     let intake = IntakeOptions {

@@ -13,10 +13,10 @@ use fewer_runners::cargo::{Artifacts, Cargo, Configuration, Package, Packages, T
 use rayon::prelude::*;
 
 use crate::project::Project;
+use crate::records::MESSAGES_FILE;
 use crate::session::Session;
 
 const COMPILER: Domain = Domain::new("cargo.compiler");
-const MESSAGES_FILE: &str = "messages.jsonl";
 
 /// A cargo build, read.
 pub struct CargoBuild {
@@ -197,5 +197,5 @@ fn toolchain(version: &str, libraries: &Path) -> Toolchain {
 }
 
 fn messages_file(project: &Project) -> PathBuf {
-    project.store_directory().join("cargo").join(MESSAGES_FILE)
+    project.store_directory().join(MESSAGES_FILE)
 }

@@ -40,7 +40,7 @@ struct Report {
 }
 
 pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open(global, console)?;
+    let session = Session::look(global, console)?;
     session.watch_signals()?;
     let tool = java::tool_of(&session.project);
     let cargo = cargo::cargo_of(&session.project);

@@ -34,7 +34,7 @@ pub fn execute(global: &Global, console: &Console, options: &ForgetOptions) -> a
         }
         forgotten.extend(found);
     }
-    forget(&session.project, &forgotten)?;
+    forget(&session, &forgotten)?;
     console.data(&match options.format {
         Format::Json => document("fewer-forget/1", &ForgottenView { forgotten }),
         Format::Text => text(&forgotten),

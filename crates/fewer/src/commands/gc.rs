@@ -9,7 +9,7 @@ use crate::commands::status::bytes;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &GcOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open(global, console)?;
+    let session = Session::look(global, console)?;
     let report = {
         let _phase = session.timings.phase("drop what is old");
         session

@@ -15,7 +15,7 @@ use crate::session::Session;
 const FLAKY_LISTED: usize = 20;
 
 pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open(global, console)?;
+    let session = Session::look(global, console)?;
     let view = {
         let _phase = session.timings.phase("read the records");
         let store = session.store();

@@ -17,6 +17,7 @@ use super::modules::ROOT;
 use super::record::{NamedTest, Record};
 use super::tool::{layout, layout_file, workshop};
 use crate::project::Project;
+use crate::records::UNSEEN_FILE;
 use crate::session::Session;
 
 const TREE: Domain = Domain::new("java.tree");
@@ -24,7 +25,6 @@ const TREE: Domain = Domain::new("java.tree");
 /// The name of the test that stands for the classes of a module that only its build tool can tell to be tests.
 pub const SUSPECTS: &str = "*";
 /// Classes that a build tool ran as tests although nothing in them says so.
-const UNSEEN_FILE: &str = "unseen-tests";
 
 /// A module with its name as the target of tests: its directory below the project's.
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ pub fn remember_unseen(project: &Project, tests: &[TestId]) -> std::io::Result<(
     all.extend(tests.iter().cloned());
     let lines: String = all.iter().map(|id| format!("{id}\n")).collect();
     fs::create_dir_all(workshop(project))?;
-    fs::write(workshop(project).join(UNSEEN_FILE), lines)
+    fs::write(project.store_directory().join(UNSEEN_FILE), lines)
 }
 
 /// Of the content of everything below some directories.
@@ -166,7 +166,7 @@ pub fn files_below(root: &Path) -> Vec<PathBuf> {
 }
 
 fn unseen(project: &Project) -> BTreeSet<TestId> {
-    let text = fs::read_to_string(workshop(project).join(UNSEEN_FILE)).unwrap_or_default();
+    let text = fs::read_to_string(project.store_directory().join(UNSEEN_FILE)).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 

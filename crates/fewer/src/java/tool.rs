@@ -7,12 +7,12 @@ use anyhow::Context;
 use fewer_runners::java::{Compilation, Layout, Tool, ToolCommand};
 
 use crate::project::Project;
+use crate::records::LAYOUT_FILE;
 use crate::settings::ToolSetting;
 
 const MAVEN_FILES: &[&str] = &["pom.xml"];
 const GRADLE_FILES: &[&str] = &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
 const LAUNCHER: &str = ".m2/repository/org/junit/platform/junit-platform-console-standalone";
-const LAYOUT_FILE: &str = "layout.jsonl";
 
 /// The tool of the project; `None` if it is no Java project.
 pub fn tool_of(project: &Project) -> Option<ToolCommand> {
@@ -38,12 +38,12 @@ pub fn tool_of(project: &Project) -> Option<ToolCommand> {
     })
 }
 
-/// The layout that the tool told when it last compiled, kept for the next time.
-pub fn keep_layout(project: &Project, compilation: &Compilation) -> anyhow::Result<()> {
-    let path = workshop(project).join(LAYOUT_FILE);
+/// The layout that the tool told when it last compiled, kept for the next time. Gives whether it told any.
+pub fn keep_layout(project: &Project, compilation: &Compilation) -> anyhow::Result<bool> {
+    let path = layout_file(project);
     let known = Layout::read(&path, None).ok().flatten();
-    if let Some(layout) = Layout::read(&compilation.facts, known)?.filter(|layout| !layout.modules.is_empty())
-    {
+    let told = Layout::read(&compilation.facts, known)?.filter(|layout| !layout.modules.is_empty());
+    if let Some(layout) = &told {
         // Another process may be reading it.
         let fresh = path.with_extension(format!("{}.new", std::process::id()));
         std::fs::write(&fresh, layout.facts())
@@ -51,7 +51,7 @@ pub fn keep_layout(project: &Project, compilation: &Compilation) -> anyhow::Resu
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     compilation.forget();
-    Ok(())
+    Ok(told.is_some())
 }
 
 /// The layout as it was last told, or as the settings say.
@@ -64,7 +64,7 @@ pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Option<La
 
 /// Where the layout is kept.
 pub fn layout_file(project: &Project) -> PathBuf {
-    workshop(project).join(LAYOUT_FILE)
+    project.store_directory().join(LAYOUT_FILE)
 }
 
 /// Where the modules leave what they build, as far as is known.

@@ -233,9 +233,8 @@ fn junit_has_every_test_and_marks_the_reused_ones() {
 }
 
 #[test]
-fn every_test_that_a_rule_about_verdicts_names_is_there() {
+fn every_test_that_a_rule_names_is_there() {
     let root = manifest_directory().join("../..");
-    let page = fs::read_to_string(root.join("docs/verdicts.md")).unwrap();
     let mut sources = String::new();
     let mut open = vec![root.join("crates")];
     while let Some(directory) = open.pop() {
@@ -248,13 +247,16 @@ fn every_test_that_a_rule_about_verdicts_names_is_there() {
             }
         }
     }
-    let named = page.split('`').skip(1).step_by(2).map(|word| word.rsplit("::").next().unwrap_or(word));
-    let tests: Vec<&str> =
-        named.filter(|word| word.matches('_').count() >= 3 && !word.contains(' ')).collect();
-    assert!(tests.len() > 100, "{} tests are named", tests.len());
-    let missing: Vec<&&str> =
-        tests.iter().filter(|test| !sources.contains(&format!("fn {test}()"))).collect();
-    assert!(missing.is_empty(), "docs/verdicts.md names tests that are not there: {missing:?}");
+    for (page, least) in [("docs/verdicts.md", 100), ("docs/security.md", 20)] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let named = text.split('`').skip(1).step_by(2).map(|word| word.rsplit("::").next().unwrap_or(word));
+        let tests: Vec<&str> =
+            named.filter(|word| word.matches('_').count() >= 3 && !word.contains(' ')).collect();
+        assert!(tests.len() > least, "{page} names {} tests", tests.len());
+        let missing: Vec<&&str> =
+            tests.iter().filter(|test| !sources.contains(&format!("fn {test}()"))).collect();
+        assert!(missing.is_empty(), "{page} names tests that are not there: {missing:?}");
+    }
 }
 
 #[test]

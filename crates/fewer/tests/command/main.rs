@@ -19,6 +19,7 @@ mod reduce;
 mod rust_nextest;
 mod rust_run;
 mod rust_workspace;
+mod security;
 mod setup;
 mod simulate;
 mod stale;

@@ -177,6 +177,8 @@ impl Project {
             .env_remove("MAKEFLAGS")
             .env_remove("NO_COLOR")
             .env_remove("CI")
+            .env_remove("FEWER_KEY")
+            .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
