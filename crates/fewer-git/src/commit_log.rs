@@ -36,7 +36,11 @@ pub struct CommitRecord {
     pub author: u32,
     /// Seconds since 1970.
     pub committed: i64,
-    /// Whether author and committer differ in name or date: it was rebased, amended, picked or applied.
+    /// When it was written, in seconds: a copy keeps it.
+    pub authored: i64,
+    /// Whether author and committer are not the same person, by name or address.
+    pub is_of_two: bool,
+    /// Whether author and committer differ, be it in their date alone: it was rebased, amended, picked or applied.
     pub rewritten: bool,
     pub mention: Option<Mention>,
 }
@@ -54,9 +58,14 @@ pub enum Mention {
     },
 }
 
-const FORMAT: &str = "--format=%H%n%T%n%P%n%aN%n%an%n%at%n%cn%n%ct%n%B%x00";
+const FORMAT: &str = "--format=%H%n%T%n%P%n%aN%n%an <%ae>%n%at%n%cn <%ce>%n%ct%n%B%x00";
 
 impl CommitLog {
+    /// The commits that refs lead to and that are neither this one nor before it.
+    pub(crate) fn beside(repository: &Repository, commit: CommitHash) -> Result<CommitLog, HistoryError> {
+        CommitLog::listed(repository, &["--all", "--not", &commit.to_string()], Vec::new())
+    }
+
     pub fn read(repository: &Repository, scope: &Scope) -> Result<CommitLog, HistoryError> {
         if matches!(scope, Scope::Commits(commits) if commits.is_empty()) {
             return Ok(CommitLog { records: Vec::new(), authors: Vec::new() });
@@ -71,6 +80,10 @@ impl CommitLog {
                 (&["--no-walk=unsorted", "--ignore-missing", "--stdin"], lines(commits))
             }
         };
+        CommitLog::listed(repository, options, input)
+    }
+
+    fn listed(repository: &Repository, options: &[&str], input: Vec<u8>) -> Result<CommitLog, HistoryError> {
         let arguments = [&["rev-list", "--no-commit-header", "--encoding=UTF-8", FORMAT], options].concat();
         let mut stream = Call::new(&repository.directory, &arguments).start(input)?;
         let mut log = CommitLog { records: Vec::new(), authors: Vec::new() };
@@ -101,12 +114,18 @@ impl CommitLog {
             tree: ObjectHash::parse(tree)?,
             parents: parents.map(CommitHash::parse).collect::<Option<_>>()?,
             author,
-            // Broken commits have no date.
-            committed: std::str::from_utf8(committed).ok()?.parse().unwrap_or(0),
+            committed: seconds(committed),
+            authored: seconds(authored),
+            is_of_two: author_as_written != committer,
             rewritten: author_as_written != committer || authored != committed,
             mention: mention(message),
         })
     }
+}
+
+/// Broken commits have no date.
+fn seconds(date: &[u8]) -> i64 {
+    std::str::from_utf8(date).ok().and_then(|date| date.parse().ok()).unwrap_or(0)
 }
 
 /// Full hashes of names as messages have them; names that mean no single commit here are left out.

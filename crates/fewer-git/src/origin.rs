@@ -104,9 +104,10 @@ impl Origin {
 }
 
 impl Recognised {
-    /// Whether it counts as rebased: author and committer differ, and nothing else explains it.
+    /// Whether it counts as rebased: somebody else committed it than wrote it, and nothing else explains that. A date
+    /// tells nothing: any amended commit has two.
     pub fn is_rebased(&self) -> bool {
-        self.record.rewritten && self.origin == Origin::Commit
+        self.record.is_of_two && self.origin == Origin::Commit
     }
 }
 
@@ -119,26 +120,33 @@ impl Repository {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Recognised>, HistoryError> {
         let log = CommitLog::read(self, scope)?;
-        self.recognise_log(log, scope, recognition, progress)
+        Ok(self.recognise_log(log, scope, recognition, progress)?.0)
     }
 
-    /// How one commit was made, tried in full; patches are not compared.
+    /// How one commit was made, tried in full; its patch is compared with commits beside it of the same author date.
     pub fn recognise_commit(&self, commit: CommitHash) -> Result<Recognised, HistoryError> {
-        let recognition = Recognition { redo: Redoing::All, patch_ids: PatchIds::Skip };
-        let found = self.recognise(&Scope::Commits(vec![commit]), recognition, &mut |_| ())?;
+        let log = CommitLog::read(self, &Scope::Commits(vec![commit]))?;
+        let mut sources = self.sources_by_message(&log.records)?;
+        if let ([record], [source @ None]) = (&log.records[..], &mut sources[..]) {
+            *source = patch_id::original_of(self, record)?.as_ref().map(Change::by_patch);
+        }
+        let found = self.made_from(log, &sources, Redoing::All, &mut |_| ())?;
         found.into_iter().next().ok_or_else(|| HistoryError::MissingCommit(commit.to_string()))
     }
 
+    /// How the commits of a log were made, and how many patches could not be compared because an object is missing.
     pub(crate) fn recognise_log(
         &self,
         log: CommitLog,
         scope: &Scope,
         recognition: Recognition,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Vec<Recognised>, HistoryError> {
+    ) -> Result<(Vec<Recognised>, usize), HistoryError> {
         let mut sources = self.sources_by_message(&log.records)?;
+        let mut unreadable = 0;
         if recognition.patch_ids == PatchIds::Compare {
-            let originals = patch_id::originals(self, scope, &log.records)?;
+            let originals;
+            (originals, unreadable) = patch_id::originals(self, scope, &log.records)?;
             for (place, record) in log.records.iter().enumerate() {
                 let original = originals.get(&record.commit).filter(|_| sources[place].is_none());
                 if let Some(original) = original {
@@ -146,13 +154,23 @@ impl Repository {
                 }
             }
         }
+        Ok((self.made_from(log, &sources, recognition.redo, progress)?, unreadable))
+    }
+
+    fn made_from(
+        &self,
+        log: CommitLog,
+        sources: &[Option<Change>],
+        redoing: Redoing,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<Recognised>, HistoryError> {
         let mut found: Vec<Recognised> = log
             .records
             .into_iter()
-            .zip(&sources)
+            .zip(sources)
             .map(|(record, change)| Recognised { origin: origin(&record, change.as_ref()), record })
             .collect();
-        self.redo(&mut found, &sources, recognition.redo, progress)?;
+        self.redo(&mut found, sources, redoing, progress)?;
         Ok(found)
     }
 

@@ -15,12 +15,14 @@ pub struct HistoryStatistics {
     /// Different names, after `.mailmap`; as `git shortlog -s` counts.
     pub authors: usize,
     pub merges: usize,
-    /// Commits whose author and committer differ, and which are none of the other kinds.
+    /// Commits whose author and committer are not one person, and which are none of the other kinds.
     pub rebases: usize,
     pub cherry_picks: usize,
     pub reverts: usize,
-    /// All commits whose author and committer differ, whatever else they are.
+    /// All commits whose author and committer differ, if only in their dates, whatever else they are.
     pub rewritten: usize,
+    /// Commits whose patches could not be compared because an object is missing.
+    pub unreadable_patches: usize,
     pub main: FirstParents,
     /// `None` if merges were not redone.
     pub redone: Option<RedoneMerges>,
@@ -66,8 +68,9 @@ impl HistoryStatistics {
         let main = FirstParents::read(repository, scope)?;
         let log = CommitLog::read(repository, scope)?;
         let authors = log.authors.len();
-        let found = repository.recognise_log(log, scope, Recognition { redo, patch_ids }, progress)?;
-        Ok(HistoryStatistics::of(&found, authors, main))
+        let recognition = Recognition { redo, patch_ids };
+        let (found, unreadable_patches) = repository.recognise_log(log, scope, recognition, progress)?;
+        Ok(HistoryStatistics { unreadable_patches, ..HistoryStatistics::of(&found, authors, main) })
     }
 
     pub fn of(commits: &[Recognised], authors: usize, main: FirstParents) -> HistoryStatistics {

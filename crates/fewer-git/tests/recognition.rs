@@ -6,8 +6,8 @@ mod sample;
 use std::path::PathBuf;
 
 use fewer_git::{
-    Attempt, CommitHash, Evidence, HistoryError, ObjectHash, Origin, PatchIds, Progress, Recognition, Redo,
-    Redoing, Rehearsal, Rehearsed, Scope, Source,
+    Attempt, CommitHash, Evidence, ObjectHash, Origin, PatchIds, Progress, Recognition, Redo, Redoing,
+    Rehearsal, Rehearsed, Scope, Source,
 };
 use sample::{Sample, lines};
 
@@ -155,10 +155,25 @@ fn a_squashed_merge_and_a_rebase_are_ordinary_commits() {
     sample.git(&["commit", "-q", "--no-edit"]);
     let squashed = sample.recognised("main");
     assert!(squashed.origin == Origin::Commit && !squashed.is_rebased());
-    sample.git(&["rebase", "-q", "main~1", "side"]);
+    sample.git(&["checkout", "-q", "side"]);
+    sample.git(&["commit", "-q", "--amend", "--no-edit", "--author", "B <b@example.org>"]);
+    sample.git(&["rebase", "-q", "main~1"]);
     let rebased = sample.recognised("side");
     assert_eq!(rebased.record.parents, [sample.hash("main~1")]);
     assert!(rebased.origin == Origin::Commit && rebased.is_rebased());
+}
+
+#[test]
+fn a_cherry_pick_that_says_nothing_is_known_by_its_patch() {
+    let sample = two_branches();
+    sample.git(&["cherry-pick", "side"]);
+    let Origin::CherryPick { of, found_by, redo } = sample.recognised("main").origin else {
+        panic!("{:?}", sample.recognised("main").origin)
+    };
+    assert_eq!((of, found_by, redo), (source(&sample, "side", "base"), Evidence::PatchId, Redo::Automatic));
+    assert_eq!(sample.recognised("side").origin, Origin::Commit, "the original is none");
+    sample.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "the same once more"]);
+    assert!(matches!(sample.recognised("main").origin, Origin::CherryPick { .. }), "whatever it says");
 }
 
 #[test]
@@ -334,14 +349,13 @@ fn merges_are_redone_in_a_directory_with_a_colon() {
 }
 
 #[test]
-fn a_lost_file_is_told_when_patches_are_compared() {
+fn a_lost_file_is_passed_over_when_patches_are_compared_and_told_of_a_merge() {
     let sample = two_branches();
     let lost = sample.git(&["rev-parse", "side:a.txt"]);
     std::fs::remove_file(sample.root.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
     let recognition = Recognition { redo: Redoing::Skip, patch_ids: PatchIds::Compare };
-    let error = sample.repository().recognise(&Scope::All, recognition, &mut |_| ()).unwrap_err();
-    assert!(matches!(&error, HistoryError::MissingObject(hash) if *hash == lost), "{error}");
-    assert!(error.to_string().contains("git fetch --refetch"), "{error}");
+    let found = sample.repository().recognise(&Scope::All, recognition, &mut |_| ()).unwrap();
+    assert!(found.iter().any(|found| found.record.commit == sample.hash("side")));
     // A merge that needs it cannot be redone.
     let attempt = Attempt::Merge(vec![sample.hash("main"), sample.hash("side")]);
     let repository = sample.repository();

@@ -38,6 +38,7 @@ fn every_commit_is_counted_once_and_as_git_counts() {
     let sample = history();
     let counts = gather(&sample, &Scope::All, AutoMerges::Check, PatchIds::Skip);
     let expected = HistoryStatistics {
+        unreadable_patches: 0,
         commits: 10,
         authors: 2,
         merges: 2,
@@ -81,6 +82,28 @@ fn patches_that_were_picked_silently_count_when_they_are_compared() {
     sample.git(&["cherry-pick", "picked"]);
     let count = |patch_ids| gather(&sample, &Scope::All, AutoMerges::Skip, patch_ids).cherry_picks;
     assert_eq!((count(PatchIds::Skip), count(PatchIds::Compare)), (1, 2));
+}
+
+#[test]
+fn a_commit_is_rebased_if_another_committed_it_whatever_its_dates_are() {
+    let sample = history();
+    let rebases = || gather(&sample, &Scope::All, AutoMerges::Skip, PatchIds::Skip).rebases;
+    sample.commit("d.txt", "1\n");
+    sample.git(&["commit", "-q", "--amend", "-m", "said better"]);
+    assert_eq!(rebases(), 1, "an amended commit has two dates");
+    sample.git(&["commit", "-q", "--amend", "--no-edit", "--author", "A <other@example.org>"]);
+    assert_eq!(rebases(), 2, "an address tells people apart");
+}
+
+#[test]
+fn a_patch_that_cannot_be_read_is_left_out_and_counted() {
+    let sample = history();
+    sample.git(&["checkout", "-q", "clean"]);
+    sample.git(&["cherry-pick", "picked"]);
+    let blob = sample.git(&["rev-parse", "evil:a.txt"]);
+    std::fs::remove_file(sample.root.join(format!(".git/objects/{}/{}", &blob[..2], &blob[2..]))).unwrap();
+    let counts = gather(&sample, &Scope::All, AutoMerges::Skip, PatchIds::Compare);
+    assert_eq!((counts.cherry_picks, counts.unreadable_patches), (2, 1));
 }
 
 #[test]

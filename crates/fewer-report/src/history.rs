@@ -181,7 +181,7 @@ impl HistoryStatsView {
             ("commits", self.commits),
             ("authors", self.authors),
             ("merges (M)", self.merges),
-            ("rebases (R): author and committer differ", self.rebases),
+            ("rebases (R): another committer than author", self.rebases),
             ("cherry-picks (C)", self.cherry_picks),
             ("reverts (V)", self.reverts),
         ] {

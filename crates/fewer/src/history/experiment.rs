@@ -22,6 +22,8 @@ use super::steps::{LeftOut, Replayed, foretell};
 use super::strategy::Ground;
 use super::{never_recorded, short};
 use crate::circumstances;
+use crate::java::is_java;
+use crate::project::Project;
 use crate::session::Session;
 use crate::settings::FILE_NAME;
 
@@ -179,10 +181,7 @@ fn analyser<'s>(session: &'s Session<'s>, means: &Means) -> anyhow::Result<Optio
         }
         Means::Files => {
             let Some(rule) = &project.settings.files else {
-                bail!(
-                    "{FILE_NAME} has no table [files], which tells what files are tests and what they depend on; \
-                     add one (docs/history.md), or give --graphs DIR, or use --analyser recorded"
-                );
+                bail!("{}", no_file_rule(project));
             };
             Ok(Some(Analyser::Files { rule, reader: FileReader::new(rule), below: project.below_top() }))
         }
@@ -191,6 +190,17 @@ fn analyser<'s>(session: &'s Session<'s>, means: &Means) -> anyhow::Result<Optio
             Ok(Some(Analyser::Java(Box::new(commits))))
         }
     }
+}
+
+fn no_file_rule(project: &Project) -> String {
+    let has_settings = project.root.join(FILE_NAME).is_file();
+    let missing =
+        if has_settings { format!("{FILE_NAME} has no") } else { format!("there is no {FILE_NAME} with a") };
+    let java = if is_java(project) { "this is a Java project: give --analyser java. Otherwise " } else { "" };
+    format!(
+        "{missing} table [files], which tells what files are tests and what they depend on; {java}add one \
+         (docs/history.md), or give --graphs DIR, or use --analyser recorded"
+    )
 }
 
 fn measure_recorded(

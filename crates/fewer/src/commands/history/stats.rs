@@ -39,7 +39,8 @@ pub fn execute(global: &Global, console: &Console, options: &StatsOptions) -> an
         let _phase = timings.phase("redo merges");
         statistics.redone = Some(redo(&repository, &scope, console, &cancel)?);
     }
-    let notes = repository.condition()?.caveats();
+    let mut notes = repository.condition()?.caveats();
+    notes.extend(unreadable_note(&statistics));
     notes.iter().for_each(|note| console.note(note));
     let view = view(&statistics, options.range.clone(), notes);
     console.data(&match options.format {
@@ -51,6 +52,16 @@ pub fn execute(global: &Global, console: &Console, options: &StatsOptions) -> an
         console.insist(timings.table().trim_end());
     }
     Ok(ExitCode::Green)
+}
+
+fn unreadable_note(statistics: &HistoryStatistics) -> Option<String> {
+    let unreadable = statistics.unreadable_patches;
+    (unreadable > 0).then(|| {
+        format!(
+            "the patches of {unreadable} commits could not be compared, because objects are missing here: cherry-picks of \
+             them are not counted. `git fetch --refetch origin` gets what the origin has"
+        )
+    })
 }
 
 /// Redoes every merge, some at a time.
