@@ -145,10 +145,8 @@ fn reduced_file(
     let mut file = ReducedFile::new(suite.kind, algorithm, commit);
     let reduction = explain_reduction(suite, &reduced.kept);
     file.kept = reduction.kept.iter().map(|kept| kept_test(suite, kept)).collect();
-    file.kept.extend(unknown.iter().map(|test| KeptTest {
-        test: test.clone(),
-        reason: format!("no {} are known of it", suite.kind.word()),
-    }));
+    let reason = format!("no {} are known of it", suite.kind.word());
+    file.kept.extend(unknown.iter().map(|test| KeptTest::new(test.clone(), reason.clone())));
     let left_out = |redundant: &Redundant| LeftOutTest {
         test: suite.tests[redundant.test].clone(),
         because_of: redundant.because_of.iter().map(|&test| suite.tests[test].clone()).collect(),
@@ -166,7 +164,7 @@ fn kept_test(suite: &Suite, kept: &Kept) -> KeptTest {
             "{kind} that no other kept test satisfies: {alone}, like {example}; new when it was taken: {new}"
         ),
     };
-    KeptTest { test: suite.tests[kept.test].clone(), reason }
+    KeptTest::new(suite.tests[kept.test].clone(), reason)
 }
 
 fn view(

@@ -33,9 +33,7 @@ pub fn execute(session: &Session<'_>, options: &EvolveOptions) -> anyhow::Result
     file.kept.retain(|kept| later.contains(&kept.test));
     file.left_out.retain(|test| later.contains(&test.test));
     let since = file.commit.as_deref().map_or_else(String::new, |commit| format!(" since {}", short(commit)));
-    file.kept.extend(
-        evolved.added.iter().map(|test| KeptTest { test: test.clone(), reason: format!("new{since}") }),
-    );
+    file.kept.extend(evolved.added.iter().map(|test| KeptTest::new(test.clone(), format!("new{since}"))));
     file.evolved_to = revision.commit.filter(|_| !revision.dirty);
     let output = options.output.as_ref().unwrap_or(&options.file);
     file.write(output)?;

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use fewer_core::TestId;
 use fewer_core::reduction::{Algorithm, RequirementKind};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 pub const FILE_NAME: &str = "fewer-reduced.toml";
 const FORMAT: &str = "fewer-reduced/1";
@@ -37,11 +38,14 @@ pub struct ReducedFile {
 }
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KeptTest {
     pub test: TestId,
     #[serde(default)]
     pub reason: String,
+    /// Left over in an entry that was moved here from the other list.
+    #[serde(default)]
+    because_of: IgnoredAny,
 }
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -51,6 +55,12 @@ pub struct LeftOutTest {
     /// Kept tests that together satisfy all that it satisfies.
     #[serde(default)]
     pub because_of: Vec<TestId>,
+}
+
+impl KeptTest {
+    pub fn new(test: TestId, reason: String) -> KeptTest {
+        KeptTest { test, reason, because_of: IgnoredAny }
+    }
 }
 
 impl ReducedFile {
@@ -115,7 +125,7 @@ impl ReducedFile {
                 let _ = writeln!(text, "{key} = {}", quoted(commit));
             }
         }
-        for KeptTest { test, reason } in &self.kept {
+        for KeptTest { test, reason, .. } in &self.kept {
             let _ = writeln!(text, "\n[[kept]]\ntest = {}", quoted(&test.to_string()));
             if !reason.is_empty() {
                 let _ = writeln!(text, "reason = {}", quoted(reason));
@@ -146,8 +156,8 @@ mod tests {
     fn what_is_written_is_read_again() {
         let mut file = ReducedFile::new(RequirementKind::Mutants, Algorithm::Exact, Some("abc".into()));
         let id = |name: &str| TestId::new("unit/core_test", name);
-        file.kept.push(KeptTest { test: id("A.B<\"x\">"), reason: "it alone satisfies 3".into() });
-        file.kept.push(KeptTest { test: id("A.C"), reason: String::new() });
+        file.kept.push(KeptTest::new(id("A.B<\"x\">"), "it alone satisfies 3".into()));
+        file.kept.push(KeptTest::new(id("A.C"), String::new()));
         file.left_out.push(LeftOutTest { test: id("A.D"), because_of: vec![id("A.B<\"x\">"), id("A.C")] });
         file.left_out.push(LeftOutTest { test: id("A.E"), because_of: vec![] });
         let directory = tempfile::tempdir().unwrap();
@@ -155,6 +165,11 @@ mod tests {
         file.write(&path).unwrap();
         assert_eq!(ReducedFile::read(&path).unwrap(), file);
         assert_eq!((file.reduced().len(), file.full().len()), (2, 4));
+        // As the head of the file says.
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("[[left-out]]", "[[kept]]")).unwrap();
+        let moved = ReducedFile::read(&path).unwrap();
+        assert_eq!((moved.reduced().len(), moved.full().len()), (4, 4));
     }
 
     #[test]
