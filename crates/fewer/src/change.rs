@@ -15,11 +15,13 @@ const STATES: usize = 4;
 
 /// With which state the graph at hand is compared.
 #[derive(Clone, Copy)]
-pub enum Since {
+pub enum Since<'s> {
     /// Per test the state of its last outcome.
     LastOutcome,
     /// The newest state before this run recorded its own; `None` if there was none.
     State(Option<StateId>),
+    /// Per test the state of its last outcome before this run.
+    Before(&'s BTreeMap<TestId, StateId>),
 }
 
 /// How many changes are listed per test where a whole plan is explained: thousands of tests may reach thousands each.
@@ -30,7 +32,7 @@ pub fn explain(
     store: &Store,
     graph: &Graph,
     plan: &mut Plan,
-    since: Since,
+    since: Since<'_>,
     most: usize,
     wanted: impl Fn(&TestId) -> bool,
 ) {
@@ -42,6 +44,7 @@ pub fn explain(
         let state = match since {
             Since::LastOutcome => store.state_of_last_outcome(&test.id).ok().flatten(),
             Since::State(state) => state,
+            Since::Before(states) => states.get(&test.id).copied(),
         };
         if let Some(state) = state {
             by_state.entry(state).or_default().push(index);
@@ -54,7 +57,9 @@ pub fn explain(
         let changes = ChangeMap::between(&old, graph);
         let explanations: Vec<(usize, Explanation)> = tests
             .into_par_iter()
-            .map(|index| (index, explanation(&changes, &plan.tests[index].id).listing(most)))
+            .filter_map(|index| {
+                Some((index, explanation(&changes, &plan.tests[index].id, since)?.listing(most)))
+            })
             .collect();
         for (index, explanation) in explanations {
             if let Reason::Changed { because, .. } = &mut plan.tests[index].reason {
@@ -64,11 +69,16 @@ pub fn explain(
     }
 }
 
-/// Where nothing the test reaches differs, only the way it is started can.
-fn explanation(changes: &ChangeMap<'_>, test: &TestId) -> Explanation {
-    changes.explain(test).unwrap_or_else(|| Explanation {
+/// Where nothing that the test reaches differs from its last outcome, only the way it is started can. Another state may
+/// have held the change already, without a run of the test.
+fn explanation(changes: &ChangeMap<'_>, test: &TestId, since: Since<'_>) -> Option<Explanation> {
+    let circumstances = || Explanation {
         path: Vec::new(),
         changed: vec![ElementChange { name: circumstances::NAME.to_string(), kind: ChangeKind::Modified }],
         changed_left_out: 0,
+    };
+    changes.explain(test).or_else(|| match since {
+        Since::LastOutcome | Since::Before(_) => Some(circumstances()),
+        Since::State(_) => None,
     })
 }

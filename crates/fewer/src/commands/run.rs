@@ -9,7 +9,7 @@ use fewer_core::{Decision, Plan, Reason, TestId, Verdict};
 use fewer_report::{
     Counts, RunView, StrategyView, failures_text, junit_xml, left_out_text, plan_text, run_json, summary_text,
 };
-use fewer_store::{RunInfo, StateId};
+use fewer_store::{RunInfo, StateId, Store, StoreError};
 
 use crate::change::{self, Since};
 use crate::cli::{Format, Global, RunOptions, StrategyName};
@@ -47,7 +47,7 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
     let ranking = ranking::apply(&session, &options.ranking, wishes.workers(&session), &mut current)?;
     wishes.ranks = ranking.as_ref().map_or_else(BTreeMap::new, Ranking::ranks);
     announce(console, &current, options);
-    let before = session.store().latest_state()?.map(|state| state.id);
+    let before = Before::of(&session.store(), &current.plan)?;
     let (current, execution) = record_and_execute(&session, *current, &wishes)?;
     let code = exit_code(&current, &execution);
     let reported = Reported {
@@ -56,12 +56,30 @@ pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyh
         reduction: reduction.as_ref(),
         ranking: ranking.as_ref(),
     };
-    report(&session, &reported, before, options)?;
+    report(&session, &reported, &before, options)?;
     if let Some(problem) = execution.problem {
         return Err(anyhow::Error::new(problem).context("not every outcome could be recorded"));
     }
     session.finish();
     Ok(code)
+}
+
+/// What was recorded before this run: its own records tell nothing of what changed.
+struct Before {
+    newest: Option<StateId>,
+    /// Per changed test the state of its last outcome.
+    outcomes: BTreeMap<TestId, StateId>,
+}
+
+impl Before {
+    fn of(store: &Store, plan: &Plan) -> Result<Before, StoreError> {
+        let newest = store.latest_state()?.map(|state| state.id);
+        let mut outcomes = BTreeMap::new();
+        for test in plan.tests.iter().filter(|test| is_unexplained(&test.reason)) {
+            outcomes.extend(store.state_of_last_outcome(&test.id)?.map(|state| (test.id.clone(), state)));
+        }
+        Ok(Before { newest, outcomes })
+    }
 }
 
 /// What people are told before the tests run.
@@ -158,7 +176,7 @@ struct Reported<'r> {
 fn report(
     session: &Session<'_>,
     reported: &Reported<'_>,
-    before: Option<StateId>,
+    before: &Before,
     options: &RunOptions,
 ) -> anyhow::Result<()> {
     let Reported { current, execution, reduction, ranking } = *reported;
@@ -222,16 +240,19 @@ fn explained_failures(
     session: &Session<'_>,
     current: &Current,
     execution: &Execution,
-    before: Option<StateId>,
+    before: &Before,
 ) -> Plan {
     let mut plan = current.plan.clone();
     let is_failed = |id: &_| execution.results.get(id).is_some_and(|result| result.verdict.is_failure());
-    if !execution.interrupted
-        && plan.tests.iter().any(|test| is_unexplained(&test.reason) && is_failed(&test.id))
-    {
-        let _phase = session.timings.phase("explain");
-        let since = Since::State(before);
-        change::explain(&session.store(), &current.graph, &mut plan, since, change::LISTED, is_failed);
+    // What the state before does not tell, as it left the test out, the one of the last outcome does.
+    for since in [Since::State(before.newest), Since::Before(&before.outcomes)] {
+        let open = plan.tests.iter().filter(|test| is_unexplained(&test.reason) && is_failed(&test.id));
+        let open: BTreeSet<TestId> = open.map(|test| test.id.clone()).collect();
+        if !open.is_empty() && !execution.interrupted {
+            let _phase = session.timings.phase("explain");
+            let is_open = |id: &TestId| open.contains(id);
+            change::explain(&session.store(), &current.graph, &mut plan, since, change::LISTED, is_open);
+        }
     }
     readable_plan(&plan)
 }

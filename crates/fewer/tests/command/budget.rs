@@ -57,6 +57,17 @@ fn test<'d>(document: &'d Value, id: &str) -> &'d Value {
 }
 
 #[test]
+fn a_failure_of_what_was_left_out_is_explained_by_the_change() {
+    let project = Project::small();
+    project.settle();
+    project.edit("src/shape.cpp", "return width * height", "return width + height");
+    project.make();
+    project.fewer(&["run", "--skip", "100%"]).expect(0);
+    let text = project.fewer(&["run"]).expect(1);
+    assert!(text.contains("area(int, int)") && !text.contains("how the test is started"), "{text}");
+}
+
+#[test]
 fn what_a_share_leaves_out_is_listed_and_runs_the_next_time() {
     let project = Project::small();
     project.settle();
