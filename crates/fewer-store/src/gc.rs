@@ -15,7 +15,7 @@ use crate::column::{Key, Moment};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::record::{OutcomeRow, outcome_row};
 use crate::run::{RUN_COLUMNS, RunId, run_row};
-use crate::state::chunk_keys;
+use crate::state::{ListsRow, chunk_keys};
 use crate::store::Store;
 
 /// A run without an end that began longer ago was killed; its outcomes are then as old as others.
@@ -133,7 +133,7 @@ impl Needed {
     fn by_states(store: &Store, connection: &Connection) -> Result<Needed, StoreErrorKind> {
         let mut needed = Needed::default();
         let mut snapshots = BTreeSet::new();
-        for (_, manifest, snapshot) in store.all_lists(connection)? {
+        for ListsRow { manifest, snapshot, .. } in store.all_lists(connection)? {
             for key in chunk_keys(&manifest)? {
                 if needed.chunks.insert(key) {
                     needed.add_blobs(store.read_chunk(connection, key)?);
@@ -217,7 +217,7 @@ fn drop_states(store: &Store, connection: &Connection, options: &GcOptions) -> R
     )?;
     let dropped =
         connection.execute("DELETE FROM state WHERE recency < ?", [oldest_kept.unwrap_or(i64::MAX)])?;
-    let own: HashSet<i64> = store.all_lists(connection)?.into_iter().map(|(row, _, _)| row).collect();
+    let own: HashSet<i64> = store.all_lists(connection)?.into_iter().map(|lists| lists.row).collect();
     let left = connection
         .prepare("SELECT id FROM state")?
         .query_map([], |row| row.get(0))?

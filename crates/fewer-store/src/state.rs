@@ -171,15 +171,12 @@ impl Store {
         Ok((manifest, snapshot))
     }
 
-    /// Rows, manifests and snapshots of all states that this user recorded.
-    pub(crate) fn all_lists(
-        &self,
-        connection: &Connection,
-    ) -> Result<Vec<(i64, Vec<u8>, Vec<u8>)>, StoreErrorKind> {
+    /// Of all states that this user recorded.
+    pub(crate) fn all_lists(&self, connection: &Connection) -> Result<Vec<ListsRow>, StoreErrorKind> {
         let mut lists = Vec::new();
         for state in self.state_rows(connection, "", [])? {
             let (manifest, snapshot) = self.lists(connection, state.row, state.lists_mac)?;
-            lists.push((state.row, manifest, snapshot));
+            lists.push(ListsRow { row: state.row, manifest, snapshot });
         }
         Ok(lists)
     }
@@ -269,6 +266,13 @@ impl Store {
             Ok(state.flatten().map(|key| StateId(key.0)))
         })
     }
+}
+
+/// The lists of a state's row: the keys of their chunks.
+pub(crate) struct ListsRow {
+    pub(crate) row: i64,
+    pub(crate) manifest: Vec<u8>,
+    pub(crate) snapshot: Vec<u8>,
 }
 
 /// The manifest and the snapshot of a state, as stored.

@@ -24,7 +24,6 @@ const TREE: Domain = Domain::new("java.tree");
 
 /// The name of the test that stands for the classes of a module that only its build tool can tell to be tests.
 pub const SUSPECTS: &str = "*";
-/// Classes that a build tool ran as tests although nothing in them says so.
 
 /// A module with its name as the target of tests: its directory below the project's.
 #[derive(Clone, Debug)]

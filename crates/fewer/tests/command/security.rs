@@ -22,6 +22,9 @@ fn settled() -> Project {
     project
 }
 
+/// Why records are refused, and what makes them so.
+type Preparation<'p> = (&'static str, &'p dyn Fn(&Path));
+
 /// That everything runs, and why.
 #[track_caller]
 fn assert_all_run(ended: Ended, why: &str) {
@@ -79,7 +82,7 @@ fn links_and_strangers_in_place_of_the_records_are_refused_and_nothing_is_writte
     let elsewhere = tempfile::tempdir().unwrap();
     let precious = elsewhere.path().join("precious");
     fs::write(&precious, "precious").unwrap();
-    let prepare: [(&str, &dyn Fn(&Path)); 5] = [
+    let prepare: [Preparation<'_>; 5] = [
         (".fewer is a link", &|directory| symlink(elsewhere.path(), directory).unwrap()),
         ("store.lock is a link", &|directory| {
             fs::create_dir(directory).unwrap();

@@ -48,18 +48,6 @@ fn an_ambiguous_test_is_refused_with_the_candidates() {
 }
 
 #[test]
-fn a_damaged_store_is_refused_and_left_alone() {
-    let project = Project::small();
-    project.settle();
-    let store = project.file(".fewer/store.sqlite");
-    fs::write(&store, "this is not a database at all, but a text that somebody put here").unwrap();
-    let message = project.fewer(&["run"]).refused(2);
-    assert!(message.contains("store.sqlite") && message.contains("is not a database"), "{message}");
-    assert!(message.contains("mv "), "{message}");
-    assert!(fs::read_to_string(&store).unwrap().starts_with("this is not"));
-}
-
-#[test]
 fn init_writes_settings_once_and_they_work() {
     let project = Project::small();
     let said = project.fewer(&["init"]);
