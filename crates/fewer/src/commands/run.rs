@@ -213,7 +213,7 @@ fn report(
         text.push_str(&reduction.map_or_else(String::new, Leaving::text));
         text.push_str(&warning(&current.strategy));
         if !execution.interrupted {
-            text.push_str(&gain::nearly_everything(session, current, Since::State(before)));
+            text.push_str(&gain::nearly_everything(session, current, Since::State(before.newest)));
         }
         text.push_str(&hint(&shown));
     }

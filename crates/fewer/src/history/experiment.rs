@@ -22,7 +22,7 @@ use super::steps::{LeftOut, Replayed, foretell};
 use super::strategy::Ground;
 use super::{never_recorded, short};
 use crate::circumstances;
-use crate::java::is_java;
+use crate::java::knows_java;
 use crate::project::Project;
 use crate::session::Session;
 use crate::settings::FILE_NAME;
@@ -196,7 +196,8 @@ fn no_file_rule(project: &Project) -> String {
     let has_settings = project.root.join(FILE_NAME).is_file();
     let missing =
         if has_settings { format!("{FILE_NAME} has no") } else { format!("there is no {FILE_NAME} with a") };
-    let java = if is_java(project) { "this is a Java project: give --analyser java. Otherwise " } else { "" };
+    let java =
+        if knows_java(project) { "this project has Java: give --analyser java. Otherwise " } else { "" };
     format!(
         "{missing} table [files], which tells what files are tests and what they depend on; {java}add one \
          (docs/history.md), or give --graphs DIR, or use --analyser recorded"

@@ -268,7 +268,7 @@ fn what_cannot_be_asked_is_refused_with_what_to_do() {
     assert!(said.contains("add --analyser java"), "{said}");
     let said = project.fewer(&["history", "replay", "HEAD"]).refused(2);
     assert!(said.contains("there is no fewer.toml with a table [files]"), "{said}");
-    assert!(said.contains("this is a Java project: give --analyser java"), "{said}");
+    assert!(said.contains("this project has Java: give --analyser java"), "{said}");
     let said = Project::small().fewer(&["affected", "--level", "member", "src/shape.cpp"]).refused(2);
     assert!(said.contains("this is not a Java project"), "{said}");
 }
