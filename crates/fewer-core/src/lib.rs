@@ -24,7 +24,7 @@ pub use fingerprint::{Before, Fingerprints};
 pub use graph::{ElementId, Graph, GraphBuilder, Mapping, Referrers, Rows, TestNode};
 pub use history::{CommitGraph, CommitGraphBuilder, CommitIndex, Dominators};
 pub use lazy::Lazy;
-pub use outcome::{Outcome, RecordedOutcome, Verdict};
+pub use outcome::{KEY_VARIABLE, Outcome, RecordedOutcome, Verdict};
 pub use plan::{
     Candidate, Decision, Plan, PlannedTest, Policy, Reason, Scope, StrategyChoice, TestRecord, plan,
 };

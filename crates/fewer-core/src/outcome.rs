@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
+/// The variable of the environment with the secret that vouches for records, for caches that several machines share. The
+/// store reads it, and nothing that is started for a project is told it.
+pub const KEY_VARIABLE: &str = "FEWER_KEY";
+
 /// The result of one execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -9,6 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use fewer_core::KEY_VARIABLE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
@@ -143,6 +144,8 @@ impl Process {
     fn start(mut command: Command, streams: Streams) -> io::Result<Process> {
         let (reader, writer) = io::pipe()?;
         command.stdin(Stdio::null()).process_group(0);
+        // What the project brings along is not told the secret that vouches for records.
+        command.env_remove(KEY_VARIABLE);
         match streams {
             Streams::Together => command.stdout(writer.try_clone()?),
             Streams::OutputTo(file) => command.stdout(file),

@@ -8,10 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use fewer_core::KEY_VARIABLE;
 use rustix::fs::OFlags;
-
-/// The variable that says the key, for caches that several machines share.
-pub const KEY_VARIABLE: &str = "FEWER_KEY";
 
 const KEY_BYTES: usize = 32;
 /// What people choose must not be guessed.

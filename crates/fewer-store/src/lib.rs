@@ -50,7 +50,7 @@ mod store;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use gc::{GcOptions, GcReport};
-pub use key::{KEY_VARIABLE, KeyError, OwnerKey};
+pub use key::{KeyError, OwnerKey};
 pub use patience::Teller;
 pub use run::{OUTPUT_TAIL_LIMIT, RunEnd, RunId, RunInfo};
 pub use schema::SCHEMA_VERSION;

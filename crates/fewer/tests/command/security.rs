@@ -65,6 +65,19 @@ fn records_count_only_for_the_key_they_were_written_with() {
 }
 
 #[test]
+fn tests_and_builds_are_not_told_the_key() {
+    let project = Project::small();
+    project.edit(
+        "tests/text_test.cpp",
+        "TEST(Text, Shouts) {",
+        "#include <cstdlib>\nTEST(Text, Shouts) { ASSERT_FALSE(std::getenv(\"FEWER_KEY\"));",
+    );
+    project.make();
+    project.write("fewer.toml", "build = \"test -z \\\"$FEWER_KEY\\\"\"\n");
+    project.fewer_with(&[ONE_KEY], &["run"]).expect(0);
+}
+
+#[test]
 fn a_key_that_others_can_read_is_not_used() {
     let project = Project::small();
     let state = tempfile::tempdir().unwrap();
