@@ -1,12 +1,14 @@
 //! The tests a build directory declares, from `ctest --show-only=json-v1`. Nothing is run here but `ctest` itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::env;
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use std::{env, io};
 
+use rustix::fs::Access;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -253,7 +255,8 @@ fn shown(
     let path = directory.path().join("tests.json");
     let file = File::create(&path).map_err(CtestErrorKind::TemporaryFile)?;
     let mut command = Command::new("ctest");
-    command.arg("--show-only=json-v1").current_dir(build_directory);
+    let started_in = started_in(build_directory, directory.path()).map_err(CtestErrorKind::TemporaryFile)?;
+    command.arg("--show-only=json-v1").current_dir(started_in);
     if let Some(configuration) = configuration {
         command.args(["-C", configuration]);
     }
@@ -269,6 +272,25 @@ fn shown(
             Err(CtestErrorKind::Failed { end: exit.to_string(), output_tail: errors.transcript.text() })
         }
     }
+}
+
+/// CTest writes a log to where it is started: the build directory or, where that cannot be written, one of ours that stands
+/// for it.
+fn started_in<'d>(build_directory: &'d Path, ours: &'d Path) -> io::Result<&'d Path> {
+    let logs = build_directory.join("Testing/Temporary");
+    let written = if logs.exists() { &logs } else { build_directory };
+    if rustix::fs::access(written, Access::WRITE_OK).is_ok() {
+        return Ok(build_directory);
+    }
+    for settings in ["CTestCustom.cmake", "CTestCustom.ctest", "DartConfiguration.tcl"] {
+        let path = build_directory.join(settings);
+        if path.exists() {
+            symlink(path, ours.join(settings))?;
+        }
+    }
+    let subdirectory = format!("subdirs([==[{}]==])\n", build_directory.display());
+    fs::write(ours.join("CTestTestfile.cmake"), subdirectory)?;
+    Ok(ours)
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {

@@ -1,6 +1,9 @@
 //! CMake with Ninja and with Makefiles, CTest entries, AutoMake. Plain Make is what the other tests use.
 
-use crate::workshop::{Project, lines};
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
+
+use crate::workshop::{Project, ended, lines};
 
 const TEST: &str = "#include <gtest/gtest.h>\n#include <stdlib.h>\nint twice(int);\n\
     TEST(Twice, OfTwo) { EXPECT_EQ(4, twice(2)); }\n\
@@ -219,4 +222,33 @@ fn the_doctor_speaks_of_flags_in_the_words_of_automake() {
         "{report}"
     );
     assert!(!report.contains("add_compile_options") && !report.contains("fix in Make:"), "{report}");
+}
+
+#[test]
+fn what_only_ctest_knows_is_selected_where_nothing_can_be_written() {
+    let project = Project::empty();
+    let text = "cmake_minimum_required(VERSION 3.13)\nproject(scripts NONE)\nenable_testing()\n\
+                add_test(NAME checks COMMAND sh ${CMAKE_SOURCE_DIR}/check.sh)\nadd_test(NAME other COMMAND true)\n";
+    project.write("CMakeLists.txt", text);
+    project.write("check.sh", "exit 0\n");
+    project.write(".gitignore", "build/\n.fewer/\n");
+    project.commit_all();
+    project.command("cmake", &["-B", "build"]);
+    project.write("build/CTestCustom.cmake", "set(CTEST_CUSTOM_TESTS_IGNORE other)\n");
+    let here = project.fewer(&["select"]).expect(0);
+    assert!(here.contains("ctest::checks"), "{here}");
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    if is_root {
+        project.command("chown", &["-R", "65534:65534", "."]);
+    }
+    project.command("chmod", &["-R", "a-w", "."]);
+    let fewer = env!("CARGO_BIN_EXE_fewer");
+    let mut command = Command::new(if is_root { "setpriv" } else { fewer });
+    if is_root {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", fewer]);
+    }
+    command.arg("select").current_dir(project.path()).env("HOME", project.path()).stdin(Stdio::null());
+    let selected = ended(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    project.command("chmod", &["-R", "u+w", "."]);
+    assert_eq!(selected.expect(0), here);
 }
