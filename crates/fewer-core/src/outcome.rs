@@ -19,18 +19,21 @@ pub enum Verdict {
     TimedOut,
     /// The test itself decided not to run (`GTEST_SKIP`).
     Skipped,
+    /// The framework's own rules (patterns, groups) kept it from running.
+    Excluded,
     /// The test was started or due, but what became of it is not known: interrupted, or its process failed
     /// after the tests had passed.
     Inconclusive,
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 6] = [
+    pub const ALL: [Verdict; 7] = [
         Verdict::Passed,
         Verdict::Failed,
         Verdict::Crashed,
         Verdict::TimedOut,
         Verdict::Skipped,
+        Verdict::Excluded,
         Verdict::Inconclusive,
     ];
 
@@ -38,7 +41,7 @@ impl Verdict {
     pub fn is_failure(self) -> bool {
         match self {
             Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => true,
-            Verdict::Passed | Verdict::Skipped | Verdict::Inconclusive => false,
+            Verdict::Passed | Verdict::Skipped | Verdict::Excluded | Verdict::Inconclusive => false,
         }
     }
 
@@ -47,7 +50,7 @@ impl Verdict {
         match self {
             Verdict::Passed => Some(true),
             Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Some(false),
-            Verdict::Skipped | Verdict::Inconclusive => None,
+            Verdict::Skipped | Verdict::Excluded | Verdict::Inconclusive => None,
         }
     }
 
@@ -59,6 +62,7 @@ impl Verdict {
             Verdict::Crashed => "crashed",
             Verdict::TimedOut => "timed-out",
             Verdict::Skipped => "skipped",
+            Verdict::Excluded => "excluded",
             Verdict::Inconclusive => "inconclusive",
         }
     }

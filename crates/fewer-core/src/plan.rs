@@ -128,6 +128,8 @@ pub enum Reason {
     Unaffected { strategy: &'static str, cause: String },
     /// The framework does not run it.
     Disabled,
+    /// With this content the build's own rules kept it from running.
+    Excluded { last: RecordedOutcome },
     /// It would run, but the user runs a reduced suite, and tests that are kept there make it redundant.
     Redundant { because_of: Vec<TestId>, selected: String },
     /// It would run, but is ranked too low for what the user wants to spend.
@@ -175,7 +177,9 @@ impl Reason {
             | Reason::Everything { .. }
             | Reason::Selected { .. } => Decision::Run,
             Reason::Passed { .. } | Reason::Unaffected { .. } => Decision::Reuse,
-            Reason::Disabled | Reason::Redundant { .. } | Reason::Budget { .. } => Decision::LeftOut,
+            Reason::Disabled | Reason::Excluded { .. } | Reason::Redundant { .. } | Reason::Budget { .. } => {
+                Decision::LeftOut
+            }
         }
     }
 
@@ -196,6 +200,7 @@ impl Reason {
             | Reason::Passed { .. }
             | Reason::Unaffected { .. }
             | Reason::Disabled
+            | Reason::Excluded { .. }
             | Reason::Redundant { .. }
             | Reason::Budget { .. } => false,
         }
@@ -218,6 +223,7 @@ impl Reason {
             Reason::Passed { .. } => "passed",
             Reason::Unaffected { .. } => "unaffected",
             Reason::Disabled => "disabled",
+            Reason::Excluded { .. } => "excluded",
             Reason::Redundant { .. } => "redundant",
             Reason::Budget { .. } => "budget",
         }
@@ -273,6 +279,9 @@ impl fmt::Display for Reason {
             }
             Reason::Unaffected { strategy, cause } => write!(f, "not selected by {strategy}: {cause}"),
             Reason::Disabled => write!(f, "disabled in the source"),
+            Reason::Excluded { last } => {
+                write!(f, "the build's own patterns or groups leave it out ({})", seen(last))
+            }
             Reason::Redundant { because_of, selected } => {
                 let named: Vec<String> = because_of.iter().take(NAMED).map(TestId::to_string).collect();
                 let by = match (&named[..], because_of.len().saturating_sub(NAMED)) {
@@ -442,6 +451,7 @@ fn decide_by_fingerprint(
         (Some(passed), Some(failed)) => Reason::Flaky { passed, failed },
         (None, Some(last)) => Reason::FailedLast { last },
         (None, None) => match same_fingerprint.into_iter().next() {
+            Some(last) if last.verdict == Verdict::Excluded => Reason::Excluded { last },
             Some(last) => Reason::Inconclusive { last },
             None => Reason::Changed { because: explain(&candidate.id), last },
         },
@@ -556,6 +566,10 @@ mod tests {
             (&[outcome(Failed, 2, 30), outcome(Passed, 1, 31)], "failed-recently"),
             (&[outcome(Passed, 1, 0), outcome(Failed, 1, 40)], "flaky"),
             (&[outcome(Skipped, 1, 0)], "inconclusive"),
+            (&[outcome(Excluded, 1, 0), outcome(Failed, 2, 1)], "excluded"),
+            (&[outcome(Excluded, 2, 0)], "changed"),
+            (&[outcome(Excluded, 1, 0), outcome(Failed, 1, 1)], "failed-last"),
+            (&[outcome(Inconclusive, 1, 0), outcome(Excluded, 1, 1)], "inconclusive"),
             (&[outcome(Inconclusive, 1, 0), outcome(Passed, 1, 1)], "passed"),
             (&[outcome(Inconclusive, 1, 0), outcome(Passed, 2, 1)], "inconclusive"),
         ];

@@ -265,6 +265,7 @@ pub fn comes_first(reason: &Reason, record: &TestRecord) -> bool {
         Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
+        | Reason::Excluded { .. }
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => false,
     }

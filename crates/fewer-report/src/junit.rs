@@ -151,6 +151,7 @@ fn case<'a>(view: &'a RunView<'_>, test: &'a PlannedTest) -> Case<'a> {
             Verdict::Skipped => {
                 Case::Skipped(result.message.clone().unwrap_or_else(|| "skipped by the test".to_string()))
             }
+            Verdict::Excluded => Case::Skipped(result.message.clone().unwrap_or_default()),
             Verdict::Inconclusive => Case::Inconclusive(result),
         },
         (None, Reason::Passed { from }, _) => Case::Reused(from),

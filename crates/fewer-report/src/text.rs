@@ -77,7 +77,7 @@ fn failure(text: &mut String, test: &PlannedTest, result: &ResultView) {
 
 /// The one summary at the end of a run.
 pub fn summary_text(view: &RunView<'_>) -> String {
-    let Counts { run, reuse, left_out, passed, failed, skipped, inconclusive, .. } = view.counts;
+    let Counts { run, reuse, passed, failed, skipped, excluded, inconclusive, .. } = view.counts;
     let ran = passed + failed + skipped + inconclusive;
     let mut parts: Vec<String> = Vec::new();
     if ran > 0 {
@@ -92,12 +92,18 @@ pub fn summary_text(view: &RunView<'_>) -> String {
     } else {
         parts.push("0 ran".to_string());
     }
-    if ran < run {
-        parts.push(paint(Tone::Bad, &format!("{} not run", run - ran)));
+    if ran + excluded < run {
+        parts.push(paint(Tone::Bad, &format!("{} not run", run - ran - excluded)));
     }
     parts.push(format!("{reuse} reused"));
-    if left_out > 0 {
-        parts.push(format!("{left_out} left out (disabled)"));
+    let was_excluded = |test: &&PlannedTest| matches!(test.reason, Reason::Excluded { .. });
+    let known = view.plan.tests.iter().filter(was_excluded).count();
+    let disabled = view.counts.left_out.saturating_sub(known);
+    if disabled > 0 {
+        parts.push(format!("{disabled} left out (disabled)"));
+    }
+    if excluded + known > 0 {
+        parts.push(format!("{} left out by the build", excluded + known));
     }
     let mut text = format!("{} in {}", parts.join(", "), seconds(view.spent_s));
     if reuse > 0 {

@@ -116,6 +116,8 @@ pub struct Counts {
     /// Failed, crashed or timed out.
     pub failed: usize,
     pub skipped: usize,
+    /// Decided to run, and kept from it by the build's own rules.
+    pub excluded: usize,
     pub inconclusive: usize,
 }
 

@@ -128,7 +128,7 @@ impl RunEnd {
             Event::TestFinished(result) => match result.outcome.verdict {
                 Verdict::Passed => self.passed += 1,
                 Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => self.failed += 1,
-                Verdict::Skipped => self.skipped += 1,
+                Verdict::Skipped | Verdict::Excluded => self.skipped += 1,
                 Verdict::Inconclusive => self.inconclusive += 1,
             },
             Event::ProcessFailed(_) => self.process_failures += 1,

@@ -271,7 +271,7 @@ impl Evidence {
         match verdict {
             Verdict::Passed => Evidence::Pass,
             Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Evidence::Failure,
-            Verdict::Skipped | Verdict::Inconclusive => Evidence::Other,
+            Verdict::Skipped | Verdict::Excluded | Verdict::Inconclusive => Evidence::Other,
         }
     }
 }

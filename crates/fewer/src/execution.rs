@@ -494,7 +494,7 @@ fn outcome_line(test: &TestId, outcome: &Outcome) -> String {
     let tone = match outcome.verdict {
         Verdict::Passed => style::Tone::Good,
         Verdict::Failed | Verdict::Crashed | Verdict::TimedOut | Verdict::Inconclusive => style::Tone::Bad,
-        Verdict::Skipped => style::Tone::Warning,
+        Verdict::Skipped | Verdict::Excluded => style::Tone::Warning,
     };
     let word = style::paint(tone, &format!("{:>12}", outcome.verdict.word()));
     format!("{word} {test} ({})", fewer_report::seconds(outcome.duration_s))

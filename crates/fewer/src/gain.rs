@@ -51,6 +51,7 @@ fn reused_s(reason: &Reason) -> Option<f64> {
         | Reason::Selected { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
+        | Reason::Excluded { .. }
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => None,
     }
@@ -102,6 +103,7 @@ fn main_cause(session: &Session<'_>, current: &Current, since: Since) -> Option<
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
+        | Reason::Excluded { .. }
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => None,
     }

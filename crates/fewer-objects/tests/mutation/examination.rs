@@ -136,7 +136,7 @@ fn class(verdict: Verdict) -> Class {
     match verdict {
         Verdict::Passed => Class::Passed,
         Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => Class::Failed,
-        Verdict::Skipped => Class::Skipped,
+        Verdict::Skipped | Verdict::Excluded => Class::Skipped,
         Verdict::Inconclusive => Class::Inconclusive,
     }
 }

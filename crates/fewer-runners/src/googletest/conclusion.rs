@@ -379,7 +379,11 @@ impl Evidence<'_> {
         let message = finding.remark.clone().or_else(|| match finding.verdict {
             Verdict::Failed => finding.failures.first().cloned().or_else(|| printed_failure(&output_tail)),
             Verdict::Skipped => printed_skip(&output_tail),
-            Verdict::Passed | Verdict::Crashed | Verdict::TimedOut | Verdict::Inconclusive => None,
+            Verdict::Passed
+            | Verdict::Crashed
+            | Verdict::TimedOut
+            | Verdict::Excluded
+            | Verdict::Inconclusive => None,
         });
         for failure in &finding.failures {
             // The printer shows the same text behind a first line of its own.

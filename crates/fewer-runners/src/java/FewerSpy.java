@@ -136,7 +136,27 @@ public class FewerSpy extends AbstractEventSpy {
         append(line("module", text("directory", project.getBasedir().getPath()), text("build", project.getBuild().getDirectory()),
                 list("classes", Collections.singleton(project.getBuild().getOutputDirectory())),
                 list("test_classes", Collections.singleton(project.getBuild().getTestOutputDirectory())), list("sources", sources),
-                list("resources", resources), "\"dependencies\": [" + String.join(", ", dependencies) + "]", list("goals", goals(event))));
+                list("resources", resources), "\"dependencies\": [" + String.join(", ", dependencies) + "]", list("goals", goals(event)),
+                "\"has_excludes\": " + hasExcludes(project)));
+    }
+
+    // Whether the POM says itself what Surefire leaves out.
+    private static boolean hasExcludes(MavenProject project) {
+        Plugin surefire = project.getPlugin("org.apache.maven.plugins:maven-surefire-plugin");
+        if (surefire == null) {
+            return false;
+        }
+        List<Object> configurations = new ArrayList<>(Collections.singleton(surefire.getConfiguration()));
+        for (PluginExecution execution : surefire.getExecutions()) {
+            configurations.add(execution.getConfiguration());
+        }
+        for (Object configuration : configurations) {
+            Xpp3Dom excludes = configuration instanceof Xpp3Dom ? ((Xpp3Dom) configuration).getChild("excludes") : null;
+            if (excludes != null && (excludes.getChildCount() > 0 || excludes.getValue() != null)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // What else the phase `test` does.
@@ -211,17 +231,31 @@ public class FewerSpy extends AbstractEventSpy {
         }
         PluginParameterExpressionEvaluator evaluator = new PluginParameterExpressionEvaluator(event.getSession(), mojo);
         List<String> excludes = patterns(configuration.getChild("excludes"), evaluator);
-        for (String fixed : Arrays.asList("suiteXmlFiles", "test", "excludesFile")) {
-            boolean isFixed = !patterns(configuration.getChild(fixed), evaluator).isEmpty();
-            if (isFixed && !(fixed.equals("excludesFile") && !excludes.isEmpty())) {
+        for (String fixed : Arrays.asList("suiteXmlFiles", "test")) {
+            if (!patterns(configuration.getChild(fixed), evaluator).isEmpty()) {
                 return fixed;
             }
         }
-        exclude(configuration, excludes.isEmpty() ? Collections.singletonList(USUAL_EXCLUDE) : excludes, left);
+        boolean hasOwn = !excludes.isEmpty() || hasPatterns(patterns(configuration.getChild("excludesFile"), evaluator), event);
+        exclude(configuration, hasOwn ? excludes : Collections.singletonList(USUAL_EXCLUDE), left);
         // With everything left out, there may be nothing to run.
         set(configuration, "failIfNoTests", "false");
         mojo.setConfiguration(configuration);
         return "";
+    }
+
+    // Whether the files hold any pattern, as Surefire reads them: it adds what they say to the excludes.
+    private static boolean hasPatterns(List<String> files, ExecutionEvent event) throws IOException {
+        for (String name : files) {
+            File file = new File(name);
+            File absolute = file.isAbsolute() ? file : new File(event.getProject().getBasedir(), name);
+            for (String line : absolute.isFile() ? Files.readAllLines(absolute.toPath()) : new ArrayList<String>()) {
+                if (!line.trim().isEmpty() && !line.trim().startsWith("#")) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static void exclude(Xpp3Dom configuration, List<String> own, List<String> classes) {

@@ -429,10 +429,11 @@ fn own_frames(detail: &str, class: &str) -> String {
     kept.join("\n")
 }
 
-/// The tool finished and reported nothing: its own rules leave the class out, or there is no test in it.
+/// The tool finished and reported nothing: its own rules leave the class out, or there is no test in it. No pass, but it need
+/// not be tried again.
 fn not_run(test: &ClassTest) -> TestResult {
     let message = "the build runs no test of this class: its own patterns or groups leave it out".to_string();
-    let outcome = Outcome { verdict: Verdict::Passed, duration_s: 0.0, output_tail: message.clone() };
+    let outcome = Outcome { verdict: Verdict::Excluded, duration_s: 0.0, output_tail: message.clone() };
     TestResult::new(test.test.clone(), outcome, Some(message))
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct ModuleFact {
     pub(crate) task: String,
     #[serde(default)]
     pub(crate) goals: Vec<String>,
+    #[serde(default)]
+    pub(crate) has_excludes: bool,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -34,6 +34,8 @@ pub struct Module {
     pub task: Option<String>,
     /// What the build does besides when it tests the module, which a run must not leave out.
     pub goals: Vec<String>,
+    /// Whether the build says itself which classes are no tests, so that Surefire's usual exclude does not hold.
+    pub has_excludes: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,6 +103,7 @@ impl From<ModuleFact> for Module {
                 .collect(),
             task: Some(fact.task).filter(|task| !task.is_empty()),
             goals: fact.goals,
+            has_excludes: fact.has_excludes,
         }
     }
 }
@@ -122,6 +125,7 @@ impl From<&Module> for ModuleFact {
                 .collect(),
             task: module.task.unwrap_or_default(),
             goals: module.goals,
+            has_excludes: module.has_excludes,
         }
     }
 }

@@ -71,18 +71,31 @@ fn selection(modules: &[ModuleTests]) -> String {
     lines
 }
 
-/// An excludes file, for those who start Maven themselves: the classes that need not run, and nested ones, which
-/// Surefire leaves out by itself only where nothing else is excluded. One file serves all modules, so a class that is
-/// wanted in one of them is not in it.
+/// An excludes file, for those who start Maven themselves: the classes that need not run with what is nested in them, and
+/// what is nested in the others, which Surefire leaves out by itself as long as nothing else is excluded, neither by the
+/// build nor by this file. One file serves all modules, so a class that is wanted in one of them is not in it.
 pub fn surefire_excludes(modules: &[ModuleTests]) -> String {
     let wanted: BTreeSet<&String> =
         modules.iter().flat_map(|module| &module.selected).flat_map(|test| &test.classes).collect();
     let others: BTreeSet<&String> =
         modules.iter().flat_map(|module| &module.others).flat_map(|test| &test.classes).collect();
-    let mut text: String =
-        others.difference(&wanted).map(|class| format!("{}.java\n", class.replace('.', "/"))).collect();
-    text.push_str("**/*$*\n");
-    text
+    let file = |class: &String| class.replace('.', "/");
+    let left = others.difference(&wanted).map(|class| file(class));
+    let mut patterns: BTreeSet<String> =
+        left.flat_map(|class| [format!("{class}.java"), format!("{class}$*.java")]).collect();
+    if !patterns.is_empty() {
+        let usual = modules.iter().filter(|module| !module.has_excludes);
+        let own: BTreeSet<&String> = modules
+            .iter()
+            .filter(|module| module.has_excludes)
+            .flat_map(|module| &module.selected)
+            .flat_map(|test| &test.classes)
+            .collect();
+        let classes = usual.flat_map(|module| &module.selected).flat_map(|test| &test.classes);
+        let nested = classes.filter(|class| !own.contains(class));
+        patterns.extend(nested.map(|class| format!("{}$*.java", file(class))));
+    }
+    patterns.into_iter().map(|pattern| pattern + "\n").collect()
 }
 
 fn environment(tool: &ToolCommand, extension: &Path, facts: &Path) -> Vec<(String, OsString)> {
@@ -247,12 +260,25 @@ mod tests {
             selected,
             others,
             goals: Vec::new(),
+            has_excludes: target == "b",
         };
         let modules = [
             module("a", vec![test("a", "p.ATest")], vec![test("a", "p.CTest")]),
             module("b", vec![], vec![test("b", "p.ATest"), test("b", "BTest")]),
         ];
-        assert_eq!(surefire_excludes(&modules), "BTest.java\np/CTest.java\n**/*$*\n");
+        let expected = "BTest$*.java\nBTest.java\np/ATest$*.java\np/CTest$*.java\np/CTest.java\n";
+        assert_eq!(surefire_excludes(&modules), expected);
+        let with_own = [module("b", vec![test("b", "p.DTest")], vec![test("b", "BTest")])];
+        assert_eq!(
+            surefire_excludes(&with_own),
+            "BTest$*.java\nBTest.java\n",
+            "what is nested in DTest runs"
+        );
+        assert_eq!(
+            surefire_excludes(&[module("a", vec![test("a", "p.ATest")], vec![])]),
+            "",
+            "nothing to add"
+        );
         assert_eq!(selection(&modules), "/p/a\tp.CTest\n/p/b\t\n", "the spy tells modules apart");
     }
 }

@@ -78,6 +78,8 @@ pub struct ModuleTests {
     pub others: Vec<ClassTest>,
     /// What the build does besides when it tests the module. Example: `maven-antrun-plugin:run (check)`.
     pub goals: Vec<String>,
+    /// As [`Module::has_excludes`].
+    pub has_excludes: bool,
 }
 
 /// How a run ended, beyond its events.

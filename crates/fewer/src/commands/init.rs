@@ -234,8 +234,8 @@ const TESTS: &str = r#"# How many test processes run at a time (default: one per
 # A test that failed within this many recorded states runs again.
 # failure-memory = 10
 
-# Test programs that are never started: by path below the build directory, or as cargo's tests are called.
-# exclude = ["tools/*"]
+# Never started: test programs by path below the build directory, or as cargo's tests are called; CTest's entries by id.
+# exclude = ["tools/*", "ctest::lint"]
 
 # Test programs whose tests share something (a directory, a port): they run in one process, with nothing beside.
 # undivided = ["db_test"]

@@ -290,6 +290,7 @@ fn counts(plan: &Plan, execution: &Execution) -> Counts {
             Verdict::Passed => counts.passed += 1,
             Verdict::Failed | Verdict::Crashed | Verdict::TimedOut => counts.failed += 1,
             Verdict::Skipped => counts.skipped += 1,
+            Verdict::Excluded => counts.excluded += 1,
             Verdict::Inconclusive => counts.inconclusive += 1,
         }
     }

@@ -75,6 +75,7 @@ fn view<'a>(test: &'a PlannedTest, last_output: Option<&'a str>) -> WhyView<'a> 
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
+        | Reason::Excluded { .. }
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => None,
     };
@@ -103,6 +104,7 @@ fn last_failure(reason: &Reason) -> Option<&RecordedOutcome> {
         | Reason::Passed { .. }
         | Reason::Unaffected { .. }
         | Reason::Disabled
+        | Reason::Excluded { .. }
         | Reason::Redundant { .. }
         | Reason::Budget { .. } => None,
     }

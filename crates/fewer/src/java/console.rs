@@ -37,6 +37,7 @@ pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Layout> {
         dependencies: jars.into_iter().map(dependency).collect(),
         task: None,
         goals: Vec::new(),
+        has_excludes: false,
     };
     Ok(Layout { java: java(tool)?, not_run: Vec::new(), modules: vec![module] })
 }

@@ -148,9 +148,10 @@ fn files(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
     let project = surroundings.project;
     let listed: Vec<PathBuf> =
         data_files::listed(project).into_iter().filter(|path| !is_built(surroundings, path)).collect();
-    let modules = modules(surroundings, &listed)?;
+    let (modules, named_by_build) = modules(surroundings, &listed)?;
     let sorter = Sorter {
         named: names_in(surroundings.classes),
+        named_by_build,
         java_tops: java_tops(surroundings, &modules),
         modules: &modules,
         surroundings,
@@ -190,6 +191,8 @@ struct Sorter<'a> {
     surroundings: &'a Surroundings<'a>,
     modules: &'a Modules,
     named: HashSet<&'a str>,
+    /// Words of the build's descriptions: which tests run may be said in a file that they name.
+    named_by_build: HashSet<String>,
     java_tops: BTreeSet<(String, String)>,
 }
 
@@ -199,9 +202,15 @@ impl Sorter<'_> {
             Role::Module | Role::Build | Role::Setting => return Some(Wanted::Setting),
             Role::Nothing => false,
             Role::Source | Role::Foreign => !is_compiled(self.surroundings, path) && self.may_be_opened(path),
+            Role::Resource if self.is_named_by_build(path) => return Some(Wanted::Setting),
             Role::Resource => self.may_be_opened(path),
         };
         is_data.then_some(Wanted::Data)
+    }
+
+    fn is_named_by_build(&self, path: &Path) -> bool {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        name.contains('.') && !is_for_people(path) && self.named_by_build.contains(&*name)
     }
 
     fn may_be_opened(&self, path: &Path) -> bool {
@@ -218,8 +227,12 @@ impl Sorter<'_> {
     }
 }
 
-/// The modules by their build descriptions, and those that have none of their own.
-fn modules(surroundings: &Surroundings<'_>, listed: &[PathBuf]) -> anyhow::Result<Modules> {
+/// The modules by their build descriptions, and those that have none of their own; and the words of those descriptions.
+fn modules(
+    surroundings: &Surroundings<'_>,
+    listed: &[PathBuf],
+) -> anyhow::Result<(Modules, HashSet<String>)> {
+    let mut words: HashSet<String> = HashSet::new();
     let mut descriptions: Vec<String> = Vec::new();
     let mut texts: BTreeMap<String, BuildText> = BTreeMap::new();
     for path in listed {
@@ -228,13 +241,21 @@ fn modules(surroundings: &Surroundings<'_>, listed: &[PathBuf]) -> anyhow::Resul
         if matches!(role, Role::Module | Role::Build) {
             let bytes = fs::read(surroundings.project.root.join(path))
                 .with_context(|| format!("cannot read {}", path.display()))?;
+            words.extend(words_of(&bytes));
             texts.insert(name.clone(), BuildText::read(&name, &bytes));
             descriptions.extend((role == Role::Module).then_some(name));
         }
     }
     let known = surroundings.modules.iter().filter(|module| module.name != ROOT);
     descriptions.extend(known.map(|module| format!("{}/build.gradle", module.name)));
-    Ok(Modules::new(descriptions.iter().map(String::as_str), &texts))
+    Ok((Modules::new(descriptions.iter().map(String::as_str), &texts), words))
+}
+
+/// What may be the last part of a path.
+fn words_of(text: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(text);
+    let is_part = |c: char| c.is_alphanumeric() || "._-+".contains(c);
+    text.split(|c| !is_part(c)).filter(|word| word.contains('.')).map(str::to_string).collect()
 }
 
 /// Last parts of the strings that classes hold.

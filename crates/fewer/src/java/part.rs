@@ -202,6 +202,7 @@ fn empty(module: &CompiledModule) -> ModuleTests {
         selected: Vec::new(),
         others: Vec::new(),
         goals: layout.goals.clone(),
+        has_excludes: layout.has_excludes,
     }
 }
 

@@ -139,7 +139,8 @@ fn a_maven_project_runs_what_a_change_can_reach() {
     let project = shapes();
     let junit = project.file("out.xml");
     let first = ran(run(&project, &["--junit", junit.to_str().unwrap()]), 0);
-    assert_eq!(pairs(&first), SHAPES.map(|id| (id, "passed")));
+    let outcome = |id| if id == ".::*" { "excluded" } else { "passed" };
+    assert_eq!(pairs(&first), SHAPES.map(|id| (id, outcome(id))), "a helper is no test");
     let report = fs::read_to_string(&junit).unwrap();
     fs::remove_file(&junit).unwrap();
     assert!(
@@ -550,4 +551,117 @@ fn fetched(artifact: &str) -> std::path::PathBuf {
         assert!(jar.is_file(), "{output:?}");
     }
     jar
+}
+
+/// What the POM excludes, what is Failsafe's, a helper that is called like a test, and a test with another one in it.
+fn partly_excluded() -> Project {
+    let project = Project::empty();
+    let surefire = "<version>3.2.5</version><configuration><excludes><exclude>**/Slow*.java</exclude></excludes></configuration>\
+                    </plugin><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-failsafe-plugin</artifactId>\
+                    <version>3.2.5</version><executions><execution><id>it</id><goals><goal>integration-test</goal></goals>\
+                    </execution></executions></plugin></plugins></build></project>\n";
+    let text = pom(&head("partly"), &[JUPITER], "3.2.5");
+    let at = text.rfind("<version>3.2.5</version>").unwrap();
+    project.write("pom.xml", &format!("{}{surefire}", &text[..at]));
+    project.write(".gitignore", "target/\n.fewer/\n");
+    class(
+        &project,
+        "src/main/java/demo/Core.java",
+        "public class Core {\n    public static int one() { return 1; }\n}",
+    );
+    jupiter_test(&project, "RedTest", "assertEquals(2, Core.one());");
+    jupiter_test(&project, "SlowTest", "fail();");
+    jupiter_test(&project, "CoreIT", "fail();");
+    class(&project, "src/test/java/demo/HelperTest.java", "class HelperTest { static int one = 1; }");
+    jupiter_test(
+        &project,
+        "OuterTest",
+        "} static class StaticTest { @Test void inner() { assertEquals(1, Core.one()); }",
+    );
+    project.commit_all();
+    project
+}
+
+#[test]
+fn what_the_build_leaves_out_has_not_run_and_is_not_inconclusive_beside_a_red_test() {
+    let project = partly_excluded();
+    let first = run(&project, &[]);
+    let summary = "2 ran (1 passed, 1 failed), 0 reused, 3 left out by the build";
+    assert!(first.stderr.contains(summary), "{}", first.stderr);
+    let left_out = [(".::*", "excluded"), (".::demo.CoreIT", "excluded"), (".::demo.SlowTest", "excluded")];
+    let ran_too = [(".::demo.OuterTest", "passed"), (".::demo.RedTest", "failed")];
+    let mut all = [&left_out[..], &ran_too].concat();
+    all.sort();
+    assert_eq!(pairs(&ran(first, 1)), all);
+
+    let second = run(&project, &[]);
+    assert!(
+        second.stderr.contains("1 ran (1 failed), 1 reused, 3 left out by the build"),
+        "{}",
+        second.stderr
+    );
+    assert_eq!(pairs(&ran(second, 1)), [(".::demo.RedTest", "failed")]);
+    let why = fewer(&project, &["why", "CoreIT"]).expect(0);
+    assert!(why.contains("is left out: the build's own patterns or groups leave it out"), "{why}");
+
+    project.edit("pom.xml", "<exclude>**/Slow*.java</exclude>", "<exclude>**/Slower*.java</exclude>");
+    let outcomes = ran(run(&project, &[]), 1);
+    assert!(pairs(&outcomes).contains(&(".::demo.SlowTest", "failed")), "{outcomes:?}");
+}
+
+#[test]
+fn with_the_excludes_file_maven_runs_what_is_nested_where_the_pom_has_excludes() {
+    let project = partly_excluded();
+    run(&project, &[]);
+    project.edit("src/main/java/demo/Core.java", "return 1", "return 7");
+    let excludes = fewer(&project, &["select", "--format", "surefire"]).expect(0);
+    let expected = "demo/CoreIT$*.java\ndemo/CoreIT.java\ndemo/HelperTest$*.java\ndemo/HelperTest.java\n\
+                    demo/SlowTest$*.java\ndemo/SlowTest.java\n";
+    assert_eq!(excludes, expected);
+    project.write("target/excludes", &excludes);
+    let reports = || -> Vec<String> {
+        let entries = fs::read_dir(project.file("target/surefire-reports")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".xml")).collect();
+        names.sort();
+        names
+    };
+    let maven = |arguments: &[&str]| -> Vec<String> {
+        fs::remove_dir_all(project.file("target/surefire-reports")).unwrap();
+        let mut command = std::process::Command::new("mvn");
+        command.args(["-q", "-B", "-Dmaven.test.failure.ignore", "test"]).args(arguments);
+        assert!(command.current_dir(project.path()).output().unwrap().status.success());
+        reports()
+    };
+    let all = maven(&[]);
+    assert_eq!(maven(&["-Dsurefire.excludesFile=target/excludes"]), all);
+    assert!(all.iter().any(|name| name.contains("OuterTest$StaticTest")), "{all:?}");
+}
+
+#[test]
+fn where_the_pom_names_an_excludes_file_single_classes_are_left_out_all_the_same() {
+    let project = partly_excluded();
+    project.edit(
+        "pom.xml",
+        "<excludes><exclude>**/Slow*.java</exclude></excludes>",
+        "<excludesFile>${basedir}/excluded.txt</excludesFile>",
+    );
+    project.write("excluded.txt", "# slow ones\n**/Slow*.java\n");
+    project.edit("src/test/java/demo/RedTest.java", "assertEquals(2, Core.one());", "");
+    project.commit_all();
+    let first = ran(run(&project, &[]), 0);
+    assert!(pairs(&first).contains(&(".::demo.SlowTest", "excluded")), "{first:?}");
+    let red = project.file("target/surefire-reports/TEST-demo.RedTest.xml");
+    fs::remove_file(&red).unwrap();
+    project.edit("src/main/java/demo/Core.java", "return 1", "return 7");
+    let second = run(&project, &[]);
+    assert!(!second.stderr.contains("all of its tests ran"), "{}", second.stderr);
+    assert_eq!(pairs(&ran(second, 1)), [(".::demo.OuterTest", "failed")], "its static class runs as before");
+    assert!(!red.exists(), "nobody asked for it");
+    project.write("excluded.txt", "**/Nothing.java\n");
+    let third = ran(run(&project, &[]), 1);
+    assert!(
+        pairs(&third).contains(&(".::demo.SlowTest", "failed")),
+        "the file is part of the build: {third:?}"
+    );
 }
