@@ -1,5 +1,6 @@
 //! Plans, runs and explanations for people at a terminal.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt::Write;
@@ -11,6 +12,8 @@ use crate::view::{Counts, RankingView, ResultView, RunView, SavedView, WhyView};
 
 /// How many lines of a failing test's output are shown; the rest is one `fewer why` away.
 const OUTPUT_LINES: usize = 60;
+/// How much of a line is shown; documents have all of it.
+const LINE_CHARACTERS: usize = 500;
 /// How many changed elements an explanation names.
 const CHANGES_NAMED: usize = 10;
 /// How many tests that were left out are listed, unless all are wanted.
@@ -71,8 +74,8 @@ fn failure(text: &mut String, test: &PlannedTest, result: &ResultView) {
             indent(text, message);
         }
     }
-    indent(text, &paint(Tone::Faint, &format!("it ran because: {}", test.reason)));
-    text.push('\n');
+    let because = format!("it ran because: {}", test.reason);
+    let _ = writeln!(text, "    {}\n", paint(Tone::Faint, &shortened(&because)));
 }
 
 /// The one summary at the end of a run.
@@ -248,7 +251,18 @@ fn last_lines(output: &str) -> String {
 
 fn indent(text: &mut String, block: &str) {
     for line in block.lines() {
-        let _ = writeln!(text, "    {line}");
+        let _ = writeln!(text, "    {}", shortened(line));
+    }
+}
+
+/// A value of any length may be printed on one line.
+fn shortened(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(LINE_CHARACTERS) {
+        Some((end, _)) => {
+            let more = line[end..].chars().count();
+            format!("{} ... and {more} more characters: --format json has them", &line[..end]).into()
+        }
+        None => line.into(),
     }
 }
 
@@ -274,6 +288,17 @@ mod tests {
         ] {
             assert_eq!(saved_text(&SavedView { gross_s, own_s, documentation_s }), expected);
         }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_says_so() {
+        assert_eq!(shortened(&"é".repeat(500)), "é".repeat(500));
+        let long = format!("{}{}", "é".repeat(500), "x".repeat(70_000));
+        let shown = format!("{} ... and 70000 more characters: --format json has them", "é".repeat(500));
+        assert_eq!(shortened(&long), shown);
+        let mut text = String::new();
+        indent(&mut text, &format!("before\n{long}\nafter"));
+        assert_eq!(text, format!("    before\n    {shown}\n    after\n"));
     }
 
     #[test]
