@@ -3,12 +3,14 @@
 
 mod exit_code;
 mod flags;
+mod harmless;
 mod interruption;
 mod pulse;
 mod terminal;
 
 pub use exit_code::ExitCode;
 pub use flags::{Color, Format, Global, TableFormat};
+pub use harmless::{is_obeyed, shown_name};
 pub use interruption::Interrupted;
 pub use pulse::Pulse;
 pub use terminal::{Console, Progress, Verbosity};

@@ -1,5 +1,6 @@
 //! The terminal: data on standard output, everything else on standard error, colours where they are wanted,
-//! progress as a bar on a terminal when the work is slow, elsewhere as a line now and then. No other module prints.
+//! progress as a bar on a terminal when the work is slow, elsewhere as a line now and then. No other module prints; whatever
+//! a project brought along, it comes out of here harmless.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::exit_code::ExitCode;
 use crate::flags::{Color, Global};
+use crate::harmless::{shown, shown_name};
 use crate::interruption::Interrupted;
 use crate::pulse::Pulse;
 
@@ -78,7 +80,7 @@ impl Console {
     /// The result of the command, on standard output. A reader that went away is not our problem.
     pub fn data(&self, text: &str) -> anyhow::Result<()> {
         let mut output = anstream::stdout().lock();
-        match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        match output.write_all(shown(text).as_bytes()).and_then(|()| output.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(anyhow::Error::new(error).context("cannot write to standard output"))
             }
@@ -157,12 +159,12 @@ impl Progress {
         self.appear_if_slow();
         self.bar.inc(1);
         self.pulse.advance();
-        self.bar.set_message(message.to_string());
+        self.bar.set_message(shown_name(message).into_owned());
     }
 
     pub fn message(&mut self, message: &str) {
         self.appear_if_slow();
-        self.bar.set_message(message.to_string());
+        self.bar.set_message(shown_name(message).into_owned());
     }
 
     /// Runs something that prints, with the bar out of the way.
@@ -187,5 +189,5 @@ impl Drop for Progress {
 
 fn to_error(text: &str) {
     // There is nobody left to tell when standard error is gone.
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = anstream::stderr().lock().write_all(shown(text).as_bytes());
 }

@@ -1,6 +1,7 @@
 //! Names for people: demangled elements, and tests found by any unambiguous end of their id.
 
 use anyhow::bail;
+use fewer_console::shown_name;
 use fewer_core::{ElementChange, Explanation, Plan, PlannedTest, Reason, TestId};
 use fewer_objects::{demangled, rust_name};
 
@@ -73,7 +74,8 @@ pub fn readable_plan(plan: &Plan) -> Plan {
 
 /// The one test that a text names; an error with the candidates where it is none or several.
 pub fn resolve<'t>(tests: &'t [PlannedTest], text: &str) -> anyhow::Result<&'t PlannedTest> {
-    if let Some(test) = tests.iter().find(|test| test.id.to_string() == text) {
+    let is_called_so = |id: &str| id == text || shown_name(id) == text;
+    if let Some(test) = tests.iter().find(|test| is_called_so(&test.id.to_string())) {
         return Ok(test);
     }
     let found: Vec<&PlannedTest> = tests.iter().filter(|test| test.id.matches_suffix(text)).collect();

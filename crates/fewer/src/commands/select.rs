@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::{Context, bail};
-use fewer_console::{Console, ExitCode};
+use fewer_console::{Console, ExitCode, is_obeyed, shown_name};
 use fewer_core::{Decision, Plan};
 use fewer_report::{StrategyView, plan_json};
 
@@ -113,7 +113,7 @@ fn java_of(current: &Current) -> anyhow::Result<&JavaMeans> {
 fn list(plan: &Plan) -> String {
     let mut text = String::new();
     for test in plan.with(Decision::Run) {
-        let _ = writeln!(text, "{}", test.id);
+        let _ = writeln!(text, "{}", shown_name(&test.id.to_string()));
     }
     text
 }
@@ -142,7 +142,15 @@ fn gtest_filters(current: &Current) -> String {
     text
 }
 
-/// A name as a filter: what has a meaning in filters becomes `?`, which matches any one character.
+/// A name as a filter: what has a meaning in filters or for terminals becomes `?`, which matches any one byte.
 fn pattern(name: &str) -> String {
-    name.chars().map(|character| if "*?:-\n".contains(character) { '?' } else { character }).collect()
+    let mut pattern = String::new();
+    for character in name.chars() {
+        if "*?:-".contains(character) || is_obeyed(character) {
+            pattern.extend(std::iter::repeat_n('?', character.len_utf8()));
+        } else {
+            pattern.push(character);
+        }
+    }
+    pattern
 }

@@ -23,6 +23,7 @@ mod security;
 mod setup;
 mod simulate;
 mod stale;
+mod terminals;
 mod vanished;
 mod verdicts;
 mod workshop;
