@@ -11,18 +11,24 @@ pub enum ExitCode {
     Setup,
     /// The build command failed.
     BuildFailed,
-    /// Stopped by Ctrl-C.
+    /// Stopped by Ctrl-C, SIGTERM or SIGHUP.
     Interrupted,
 }
 
-impl From<ExitCode> for std::process::ExitCode {
-    fn from(code: ExitCode) -> std::process::ExitCode {
-        std::process::ExitCode::from(match code {
+impl From<ExitCode> for u8 {
+    fn from(code: ExitCode) -> u8 {
+        match code {
             ExitCode::Green => 0,
             ExitCode::TestFailed => 1,
             ExitCode::Setup => 2,
             ExitCode::BuildFailed => 3,
             ExitCode::Interrupted => 130,
-        })
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> std::process::ExitCode {
+        std::process::ExitCode::from(u8::from(code))
     }
 }

@@ -1,4 +1,4 @@
-//! The error that stands for Ctrl-C; who watches for it is each program's own business.
+//! The error that stands for Ctrl-C, SIGTERM and SIGHUP; who looks at their flag is each program's own business.
 
 use std::fmt;
 

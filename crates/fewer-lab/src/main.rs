@@ -3,15 +3,25 @@
 
 mod program;
 
+use anyhow::Context;
 use clap::Parser;
-use fewer_console::{Console, ExitCode};
+use fewer_console::{Console, ExitCode, Interrupted};
+use fewer_lifetime::Lifetime;
 
 use program::Cli;
 
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
+    let lifetime = Lifetime::begin();
     let console = Console::new(&cli.global);
-    console.exit_code(execute(&cli, &console)).into()
+    let voice = console.clone();
+    let watched = lifetime.watch_signals(ExitCode::Interrupted.into(), move || voice.say("interrupted"));
+    let watched = watched.context("cannot watch for Ctrl-C");
+    let result = match watched.and_then(|()| execute(&cli, &console)) {
+        Err(_) if lifetime.is_stopped() => Err(Interrupted.into()),
+        result => result,
+    };
+    console.exit_code(result).into()
 }
 
 fn execute(cli: &Cli, console: &Console) -> anyhow::Result<ExitCode> {

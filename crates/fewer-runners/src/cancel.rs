@@ -20,9 +20,8 @@ impl Cancel {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The flag itself, for a signal handler that can only set an atomic
-    /// (`signal_hook::flag::register(SIGINT, cancel.flag())`).
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+    /// Raised with a flag that somebody else raises: what signals raise.
+    pub fn with(flag: Arc<AtomicBool>) -> Cancel {
+        Cancel(flag)
     }
 }

@@ -10,14 +10,17 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use fewer_core::KEY_VARIABLE;
+pub(crate) use fewer_lifetime::Leftovers;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use crate::cancel::Cancel;
 use crate::transcript::Transcript;
 
-/// How long a process may take to go after SIGTERM, before SIGKILL.
+/// How long a process may take to go after SIGTERM, before SIGKILL...
 const TERM_GRACE: Duration = Duration::from_secs(2);
+/// ... and when the user waits for it.
+const CANCELLED_GRACE: Duration = Duration::from_millis(300);
 /// How often the cancel flag and the clock are looked at while nothing is printed.
 const TICK: Duration = Duration::from_millis(50);
 /// After the process has exited, while others still hold its output open: silence that ends the reading...
@@ -60,14 +63,6 @@ pub(crate) enum Streams {
     OutputTo(File),
 }
 
-/// What becomes of processes that outlive the one that was started.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leftovers {
-    Kill,
-    /// Compiler caches and build daemons are meant to stay.
-    Leave,
-}
-
 /// How a process ended by itself or by a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
@@ -107,7 +102,7 @@ pub(crate) fn supervise(
     cancel: &Cancel,
     watcher: &mut dyn Watcher,
 ) -> io::Result<ProcessEnd> {
-    Process::start(command, streams)?.watch(leftovers, cancel, watcher)
+    Process::start(command, streams, leftovers)?.watch(leftovers, cancel, watcher)
 }
 
 /// The name of a signal. Example: `SIGSEGV`.
@@ -141,11 +136,12 @@ struct Stopping {
 }
 
 impl Process {
-    fn start(mut command: Command, streams: Streams) -> io::Result<Process> {
+    fn start(mut command: Command, streams: Streams, leftovers: Leftovers) -> io::Result<Process> {
         let (reader, writer) = io::pipe()?;
         command.stdin(Stdio::null()).process_group(0);
         // What the project brings along is not told the secret that vouches for records.
         command.env_remove(KEY_VARIABLE);
+        fewer_lifetime::bind(&mut command, leftovers);
         match streams {
             Streams::Together => command.stdout(writer.try_clone()?),
             Streams::OutputTo(file) => command.stdout(file),
@@ -185,7 +181,8 @@ impl Process {
             }
             if let Some(exited) = exited {
                 let quiet = read == 0 && last_output.elapsed() >= QUIET_AFTER_EXIT;
-                if self.output.is_none() || quiet || exited.elapsed() >= READING_AFTER_EXIT {
+                let is_late = cancel.is_cancelled() || exited.elapsed() >= READING_AFTER_EXIT;
+                if self.output.is_none() || quiet || is_late {
                     break;
                 }
             }
@@ -196,6 +193,7 @@ impl Process {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
         let exit = exit_of(self.child.wait()?);
+        fewer_lifetime::reaped(self.pid);
         Ok(ProcessEnd { exit, stop: stopping.map(|stopping| stopping.stop), duration })
     }
 
@@ -207,7 +205,8 @@ impl Process {
         deadline: Option<Instant>,
     ) -> bool {
         if let Some(stopping) = stopping {
-            if !stopping.killed && stopping.since.elapsed() >= TERM_GRACE {
+            let grace = if cancel.is_cancelled() { CANCELLED_GRACE } else { TERM_GRACE };
+            if !stopping.killed && stopping.since.elapsed() >= grace {
                 self.signal(Signal::KILL);
                 stopping.killed = true;
             }
@@ -287,6 +286,7 @@ impl Drop for Process {
         if let Ok(None) = self.child.try_wait() {
             self.signal(Signal::KILL);
             let _ = self.child.wait();
+            fewer_lifetime::reaped(self.pid);
         }
     }
 }

@@ -89,7 +89,7 @@ pub fn prepare(
     java: &JavaOptions,
     request: &Request,
 ) -> anyhow::Result<Prepared> {
-    session.watch_signals()?;
+    session.end_in_order();
     let project = &session.project;
     let tool = java::tool_of(project);
     let cargo = cargo::cargo_of(project);

@@ -40,8 +40,10 @@ mod timings;
 mod vanished;
 mod way;
 
+use anyhow::Context;
 use clap::Parser;
-use fewer_console::{Console, ExitCode};
+use fewer_console::{Console, ExitCode, Interrupted};
+use fewer_lifetime::Lifetime;
 use fewer_store::StoreError;
 
 use cli::{Cli, Command};
@@ -49,8 +51,19 @@ use cli::{Cli, Command};
 fn main() -> std::process::ExitCode {
     fewer_objects::memory::keep_freed_memory();
     let cli = Cli::parse();
+    // The program that this one becomes has its own.
+    let lifetime = (!matches!(cli.command, Command::Simulate(_))).then(Lifetime::begin);
     let console = Console::new(&cli.global);
-    console.exit_code(execute_or_set_aside(&cli, &console)).into()
+    let voice = console.clone();
+    let watched = lifetime.as_ref().map_or(Ok(()), |lifetime| {
+        lifetime.watch_signals(ExitCode::Interrupted.into(), move || voice.say("interrupted"))
+    });
+    let watched = watched.context("cannot watch for Ctrl-C");
+    let result = match watched.and_then(|()| execute_or_set_aside(&cli, &console)) {
+        Err(_) if lifetime.as_ref().is_some_and(Lifetime::is_stopped) => Err(Interrupted.into()),
+        result => result,
+    };
+    console.exit_code(result).into()
 }
 
 /// Damage in the records may be met at any moment: they are set aside, and the command begins again.

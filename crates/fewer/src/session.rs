@@ -3,11 +3,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use anyhow::Context;
 use fewer_console::{Console, Interrupted};
 use fewer_runners::Cancel;
 use fewer_store::Store;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use crate::cli::{CppOptions, Global};
@@ -48,7 +46,7 @@ impl<'c> Session<'c> {
         };
         let store = Mutex::new(store);
         let shows_timings = global.timings;
-        let (cancel, summaries) = (Cancel::new(), OnceLock::new());
+        let (cancel, summaries) = (Cancel::with(fewer_lifetime::stopped()), OnceLock::new());
         Ok(Session { project, console, timings, cancel, store, _place: place, summaries, shows_timings })
     }
 
@@ -64,12 +62,9 @@ impl<'c> Session<'c> {
         Ok(session)
     }
 
-    /// From now on Ctrl-C raises the flag instead of ending the process.
-    pub fn watch_signals(&self) -> anyhow::Result<()> {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, self.cancel.flag()).context("cannot watch for Ctrl-C")?;
-        }
-        Ok(())
+    /// From now on Ctrl-C raises the flag, and what has ended is recorded before the process ends.
+    pub fn end_in_order(&self) {
+        fewer_lifetime::end_in_order();
     }
 
     /// An error when the user has stopped the command.

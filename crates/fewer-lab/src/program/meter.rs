@@ -4,12 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use anyhow::Context;
 use fewer_console::{Console, Interrupted, Progress};
 use fewer_lab::LabError;
 use fewer_lab::engine::{Stage, Watch};
 use fewer_report::{Table, seconds};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Steps of a bar.
 const STEPS: u64 = 200;
@@ -34,12 +32,10 @@ struct StageProgress {
 }
 
 impl<'c> Meter<'c> {
-    /// From now on Ctrl-C raises a flag instead of ending the process.
+    /// From now on Ctrl-C raises a flag that the work looks at.
     pub fn new(console: &'c Console) -> anyhow::Result<Meter<'c>> {
-        let cancelled = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&cancelled)).context("cannot watch for Ctrl-C")?;
-        }
+        fewer_lifetime::end_in_order();
+        let cancelled = fewer_lifetime::stopped();
         Ok(Meter { console, cancelled, stage: Mutex::new(None), spent: Mutex::default() })
     }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use fewer_lifetime::HeldDirectory;
 
 use crate::error::LabError;
 
@@ -12,7 +12,7 @@ use crate::error::LabError;
 #[derive(Debug)]
 pub struct Staging {
     output: PathBuf,
-    holder: TempDir,
+    holder: HeldDirectory,
     content: PathBuf,
 }
 
@@ -27,7 +27,7 @@ impl Staging {
             Some(_) | None => Path::new("."),
         };
         fs::create_dir_all(parent).map_err(LabError::io("create", parent))?;
-        let holder = tempfile::Builder::new().prefix(".fewer-simulate-").tempdir_in(parent);
+        let holder = HeldDirectory::new_in(parent, ".fewer-simulate-");
         let holder = holder.map_err(LabError::io("write into", parent))?;
         // The holder is private; what is inside has the permissions that new directories have.
         let content = holder.path().join("content");

@@ -35,7 +35,7 @@ struct Ends {
 
 impl Log {
     pub(crate) fn create() -> io::Result<Log> {
-        let temporary = std::path::absolute(std::env::temp_dir())?;
+        let temporary = std::path::absolute(tempfile::env::temp_dir())?;
         let directory = tempfile::Builder::new().prefix("fewer-libtest-").tempdir_in(temporary)?;
         let path = directory.path().join("log");
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;

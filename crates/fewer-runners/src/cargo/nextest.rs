@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use fewer_core::outcome::{Outcome, Verdict};
 use fewer_core::test_id::TestId;
+use fewer_lifetime::HeldDirectory;
 use thiserror::Error;
 
 use super::configuration::Configuration;
@@ -120,8 +121,8 @@ pub fn run(
         let path = path.to_path_buf();
         move |source| NextestError::File { path, source }
     };
-    let temporary = without_blanks(std::env::temp_dir());
-    let directory = tempfile::Builder::new().prefix("fewer-nextest-").tempdir_in(&temporary);
+    let temporary = without_blanks(tempfile::env::temp_dir());
+    let directory = HeldDirectory::new_in(&temporary, "fewer-nextest-");
     let directory = directory.map_err(unusable(&temporary))?;
     let [defaults, configuration, report] =
         ["defaults.toml", "nextest.toml", "junit.xml"].map(|name| directory.path().join(name));

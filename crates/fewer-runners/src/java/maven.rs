@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fewer_core::digest::{Digest, Domain};
+use fewer_lifetime::HeldDirectory;
 
 use super::{Compilation, JavaError, ModuleTests, ToolCommand};
 use crate::Cancel;
@@ -130,16 +131,13 @@ fn extension(tool: &ToolCommand, cancel: &Cancel) -> Result<PathBuf, JavaError> 
         move |source| JavaError::Workshop { path, source }
     };
     fs::create_dir_all(&tool.workshop).map_err(failed(&tool.workshop))?;
-    let made = tempfile::Builder::new()
-        .prefix("maven-")
-        .tempdir_in(&tool.workshop)
-        .map_err(failed(&tool.workshop))?;
+    let made = HeldDirectory::new_in(&tool.workshop, "making-").map_err(failed(&tool.workshop))?;
     compile(tool, made.path(), cancel)?;
     let index = made.path().join(INDEX);
     fs::create_dir_all(index.parent().unwrap_or(&index)).map_err(failed(&index))?;
     fs::write(&index, "fewer.FewerSpy\n").map_err(failed(&index))?;
     match fs::rename(made.path(), &directory) {
-        Ok(()) => drop(made.keep()),
+        Ok(()) => {}
         // Another process was faster.
         Err(_) if directory.join(INDEX).is_file() => {}
         Err(source) => return Err(JavaError::Workshop { path: directory, source }),

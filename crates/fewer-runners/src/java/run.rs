@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use fewer_core::test_id::TestId;
+use fewer_lifetime::HeldDirectory;
 
 use super::conclusion::{Concluded, WhyAlone, conclude, died_in_company, left_over};
 use super::fact::{Fact, GoalEnd, parse};
@@ -240,8 +241,7 @@ fn console_round(
 ) -> Result<Round, JavaError> {
     let failed = |source| JavaError::Workshop { path: tool.workshop.clone(), source };
     fs::create_dir_all(&tool.workshop).map_err(failed)?;
-    let reports_directory =
-        tempfile::Builder::new().prefix("reports-").tempdir_in(&tool.workshop).map_err(failed)?;
+    let reports_directory = HeldDirectory::new_in(&tool.workshop, "reports-").map_err(failed)?;
     let [module] = modules else { unreachable!("the console launcher runs a module at a time") };
     let command = console::test_command(tool, module, reports_directory.path());
     let mut round = watched(tool, command, modules, options, events)?;

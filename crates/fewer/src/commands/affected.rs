@@ -29,7 +29,7 @@ const SHOWN_NOTES: usize = 5;
 
 pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open_seeing(global, console, &options.cpp)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let answer = Answer::joined(answers(&session, options)?);
     refuse_unknown(&session, options, &answer)?;
     tell(&session, options, answer)

@@ -41,7 +41,7 @@ struct Report {
 
 pub fn execute(global: &Global, console: &Console, options: &FormatOptions) -> anyhow::Result<ExitCode> {
     let session = Session::look(global, console)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let tool = java::tool_of(&session.project);
     let cargo = cargo::cargo_of(&session.project);
     let mut report = match BuildDirectory::find(&session.project) {

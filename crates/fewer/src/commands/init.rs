@@ -171,7 +171,7 @@ const FLAGS: &str = "-ffunction-sections -fdata-sections -fmerge-constants -ffil
 /// What the objects that are there say about the flags they were compiled with.
 fn advise_from_build(global: &Global, console: &Console, directory: &BuildDirectory) -> anyhow::Result<()> {
     let session = Session::look(global, console)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let (tree, _) = scan(&session, &directory.path)?;
     let examined = examine(&session, directory, &tree)?;
     let targets = examined.analysis.targets();

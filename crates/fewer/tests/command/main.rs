@@ -22,6 +22,7 @@ mod rust_workspace;
 mod security;
 mod setup;
 mod simulate;
+mod signals;
 mod stale;
 mod terminals;
 mod vanished;

@@ -19,7 +19,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let results = Results::read(&options.results)?;
     let view = compare(&session, results, options)?;
     view.notes.iter().for_each(|note| console.note(note));

@@ -14,7 +14,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &GenerateOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let (means, analyser) = means(&options.analyser)?;
     let count = options.versions as usize;
     let (layout, layout_word) = match options.layout {

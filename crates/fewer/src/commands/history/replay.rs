@@ -13,7 +13,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &ReplayOptions) -> anyhow::Result<ExitCode> {
     let session = Session::open(global, console)?;
-    session.watch_signals()?;
+    session.end_in_order();
     let (means, analyser) = means(&options.analyser)?;
     let patch_ids = if options.patch_ids { PatchIds::Compare } else { PatchIds::Skip };
     let replay = replay(&session, &options.range, &means, patch_ids)?;

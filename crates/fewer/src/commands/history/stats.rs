@@ -1,7 +1,6 @@
 //! `fewer history stats`: how often a repository was merged, rebased, picked and reverted. It needs git alone and
 //! leaves nothing behind.
 
-use anyhow::Context;
 use fewer_console::{Console, ExitCode, Interrupted};
 use fewer_git::{
     Attempt, AutoMerges, CommitLog, CommitRecord, HistoryStatistics, PatchIds, RedoneMerges, Rehearsal,
@@ -9,7 +8,6 @@ use fewer_git::{
 };
 use fewer_report::{AutoMergesView, HistoryStatsView, MainBranchView};
 use fewer_runners::Cancel;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Global, StatsOptions, TableFormat};
 use crate::history::Pace;
@@ -18,10 +16,8 @@ use crate::timings::Timings;
 
 pub fn execute(global: &Global, console: &Console, options: &StatsOptions) -> anyhow::Result<ExitCode> {
     let timings = Timings::new(console.pulse());
-    let cancel = Cancel::new();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, cancel.flag()).context("cannot watch for Ctrl-C")?;
-    }
+    fewer_lifetime::end_in_order();
+    let cancel = Cancel::with(fewer_lifetime::stopped());
     let repository = Repository::open(&start_directory()?)?;
     let scope = match &options.range {
         Some(range) => Scope::Range(repository.range(range)?),

@@ -58,7 +58,7 @@ struct AlgorithmView {
 }
 
 pub fn execute(session: &Session<'_>, options: &BuildReducedOptions) -> anyhow::Result<()> {
-    session.watch_signals()?;
+    session.end_in_order();
     let kind = options.kind.kind();
     let stored = RequirementFiles::of(session).find(session, options.at.as_deref(), kind)?;
     say_which(session, &stored);

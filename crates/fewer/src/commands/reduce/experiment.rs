@@ -52,7 +52,7 @@ struct Point {
 }
 
 pub fn execute(session: &Session<'_>, options: &ExperimentOptions) -> anyhow::Result<()> {
-    session.watch_signals()?;
+    session.end_in_order();
     let (revisions, unrecorded) = revisions(session, &options.range)?;
     let points = points(session, &revisions, options)?;
     if unrecorded > 0 {
