@@ -1,9 +1,9 @@
 //! A temporary directory that is locked as long as its maker lives. Whoever makes one beside it removes those whose maker is
 //! gone: never through a link, and never what is another user's.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -26,7 +26,9 @@ impl HeldDirectory {
     pub fn new_in(parent: &Path, prefix: &str) -> io::Result<HeldDirectory> {
         remove_abandoned(parent, prefix);
         for _ in 0..ATTEMPTS {
-            let directory = match tempfile::Builder::new().prefix(prefix).tempdir_in(parent) {
+            let private = Permissions::from_mode(0o700);
+            let made = tempfile::Builder::new().prefix(prefix).permissions(private).tempdir_in(parent);
+            let directory = match made {
                 Ok(directory) => directory,
                 // The last user of the parent has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && is_users(parent) => {
