@@ -2,6 +2,7 @@
 //! signature check or transport, whatever `.git/config`, the files it includes and `.gitattributes` say.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -45,6 +46,8 @@ fn bare_git_in(directory: &Path) -> Command {
     for name in CLEARED {
         command.env_remove(name);
     }
+    // What is named from where git is started would be the repository's.
+    command.env("PATH", absolute_places(&std::env::var_os("PATH").unwrap_or_default()));
     command
         .current_dir(directory)
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -55,6 +58,13 @@ fn bare_git_in(directory: &Path) -> Command {
         .env("GIT_TERMINAL_PROMPT", "0")
         .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
     command
+}
+
+/// Without the places that are relative. An empty list would mean the current directory.
+fn absolute_places(path: &OsStr) -> OsString {
+    let absolute = std::env::split_paths(path).filter(|place| place.is_absolute());
+    let absolute = std::env::join_paths(absolute).unwrap_or_default();
+    if absolute.is_empty() { OsString::from("/usr/bin:/bin") } else { absolute }
 }
 
 /// The drivers that a repository's settings define. A file chooses among them by its attributes.
