@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use fewer_objects::BuildTree;
 use rayon::prelude::*;
+
+use crate::ninja_log;
 
 /// The objects of a build with the files each is made from.
 pub struct Dependencies {
@@ -32,7 +33,7 @@ pub struct Older {
 
 impl Dependencies {
     pub fn read(build_directory: &Path, root: &Path, tree: &BuildTree) -> Dependencies {
-        let ninja = ninja_dependencies(build_directory);
+        let ninja = ninja_log::dependencies(build_directory);
         let objects = tree
             .objects
             .par_iter()
@@ -165,37 +166,6 @@ pub fn make_prerequisites(text: &str) -> Vec<String> {
     files
 }
 
-/// What Ninja remembers, by object.
-fn ninja_dependencies(build_directory: &Path) -> HashMap<PathBuf, BTreeSet<PathBuf>> {
-    if !build_directory.join("build.ninja").exists() {
-        return HashMap::new();
-    }
-    let output =
-        Command::new("ninja").args(["-t", "deps"]).current_dir(build_directory).stdin(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => {
-            parse_ninja(&String::from_utf8_lossy(&output.stdout), build_directory)
-        }
-        Ok(_) | Err(_) => HashMap::new(),
-    }
-}
-
-fn parse_ninja(text: &str, build_directory: &Path) -> HashMap<PathBuf, BTreeSet<PathBuf>> {
-    let mut dependencies: HashMap<PathBuf, BTreeSet<PathBuf>> = HashMap::new();
-    let mut object = None;
-    for line in text.lines() {
-        if let Some(file) = line.strip_prefix("    ") {
-            if let Some(object) = &object {
-                let files: &mut BTreeSet<PathBuf> = dependencies.entry(PathBuf::clone(object)).or_default();
-                files.insert(normal(&build_directory.join(file)));
-            }
-        } else {
-            object = line.split_once(": #deps").map(|(name, _)| normal(&build_directory.join(name)));
-        }
-    }
-    dependencies
-}
-
 /// Whether an object's name says that it is made from a file: `foo.cpp.o`, `foo.o`, `prog-foo.o`.
 fn is_called_after(object: &str, file: &Path) -> bool {
     let Some(name) = file.file_name().map(|name| name.to_string_lossy().into_owned()) else { return false };
@@ -242,7 +212,7 @@ pub fn called_after<'f>(objects: &[&str], files: &[&'f PathBuf]) -> Vec<Option<&
 }
 
 /// Without `.` and `..`, so that two spellings of a path are one.
-fn normal(path: &Path) -> PathBuf {
+pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {
@@ -264,15 +234,6 @@ mod tests {
     fn make_rules_are_read_with_their_escapes() {
         let text = "a.o: src/a\\ b.cpp include/x.h \\\n ../y.h\n# comment: no\ninclude/x.h:\nz.o: $$w.h\n";
         assert_eq!(make_prerequisites(text), ["src/a b.cpp", "include/x.h", "../y.h", "$w.h"]);
-    }
-
-    #[test]
-    fn ninjas_log_is_read() {
-        let text =
-            "CMakeFiles/t.dir/a.cpp.o: #deps 2, deps mtime 1 (VALID)\n    ../a.cpp\n    /usr/include/x.h\n\n";
-        let dependencies = parse_ninja(text, Path::new("/p/build"));
-        let files = &dependencies[Path::new("/p/build/CMakeFiles/t.dir/a.cpp.o")];
-        assert!(files.contains(Path::new("/p/a.cpp")) && files.contains(Path::new("/usr/include/x.h")));
     }
 
     #[test]

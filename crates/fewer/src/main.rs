@@ -23,6 +23,7 @@ mod history;
 mod java;
 mod lab;
 mod names;
+mod ninja_log;
 mod part;
 mod precision;
 mod project;
