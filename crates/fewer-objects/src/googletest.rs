@@ -7,6 +7,7 @@ use crate::encoding::{Reader, Writer};
 use crate::link::{Linked, NO_NODE};
 use crate::name_map::NameMap;
 use crate::pack::Pack;
+use crate::relocatable::{ElfFile, Place, Section, Symbol};
 use crate::summary::{Linkage, NO_ELEMENT, NameKey, TestRole};
 use crate::symbol_names::*;
 
@@ -45,6 +46,54 @@ pub struct TestClasses {
     classes: BTreeMap<String, Vec<Class>>,
     /// Generator symbols with their nodes.
     generators: Vec<(String, u32)>,
+}
+
+/// The tests that a program's own symbols name, sorted. `None` where it may have others or their names are not certain: with
+/// parameters or types, registered at run time, with `_` in a name, or without a symbol table.
+pub fn plain_tests(program: &[u8]) -> Option<Vec<ListedTest>> {
+    const BODY: &[u8] = b"8TestBodyEv";
+    const INFO: &[u8] = b"10test_info_E";
+    // It has a test that fails where types lack a test.
+    const OWN: &[u8] = b"_ZN7testing";
+    let is_defined = |_: &[Section<'_>], symbol: &Symbol<'_>| matches!(symbol.place, Place::Section(_));
+    let begin = |_| (BTreeSet::new(), BTreeSet::new());
+    let (_, (bodies, named)) = ElfFile::parse_image(program, begin, is_defined, |found, symbol| {
+        if !symbol.name.starts_with(b"_ZN") || symbol.name.starts_with(OWN) {
+            return;
+        }
+        if symbol.name.ends_with(BODY) {
+            found.0.insert(symbol.name.to_vec());
+        } else if let Some(scope) = symbol.name.strip_suffix(INFO) {
+            found.1.insert([scope, BODY].concat());
+        }
+    })
+    .ok()?;
+    if bodies.is_empty() || bodies != named {
+        return None;
+    }
+    let mut tests = bodies.iter().map(|body| plain_test(body)).collect::<Option<Vec<ListedTest>>>()?;
+    tests.sort_by_key(ListedTest::name);
+    Some(tests)
+}
+
+/// GoogleTest allows `_` in names only after `DISABLED` at their beginning.
+fn plain_test(body: &[u8]) -> Option<ListedTest> {
+    const DISABLED: &str = "DISABLED_";
+    let class = test_class(body).filter(|class| !class.is_template)?.class;
+    let class = class.strip_suffix("_Test")?;
+    let prefix = |text: &str| if text.starts_with(DISABLED) { DISABLED.len() } else { 0 };
+    let border = prefix(class) + class.get(prefix(class)..)?.find('_')?;
+    let (suite, test) = (&class[..border], &class[border + 1..]);
+    let is_plain = |name: &str| {
+        let name = &name[prefix(name)..];
+        !name.is_empty() && name != "DISABLED" && !name.contains(['_', ':'])
+    };
+    (is_plain(suite) && is_plain(test)).then(|| ListedTest {
+        suite: suite.to_string(),
+        test: test.to_string(),
+        is_disabled: prefix(suite) + prefix(test) > 0,
+        ..ListedTest::default()
+    })
 }
 
 const HOOKS: [&str; 4] = ["14SetUpTestSuite", "17TearDownTestSuite", "13SetUpTestCase", "16TearDownTestCase"];
@@ -328,4 +377,22 @@ fn every_hook(linked: &Linked<'_>, symbols: &TestSymbols, image: usize) -> Vec<u
         }
     }
     hooks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_names_its_test_where_only_one_can_be_meant() {
+        let name = |body: &str| plain_test(body.as_bytes()).map(|test| (test.name(), test.is_disabled));
+        let plain = |name: &str, is_disabled| Some((name.to_string(), is_disabled));
+        assert_eq!(name("_ZN15Shape_Area_Test8TestBodyEv"), plain("Shape.Area", false));
+        assert_eq!(name("_ZN12_GLOBAL__N_115Shape_Area_Test8TestBodyEv"), plain("Shape.Area", false));
+        assert_eq!(name("_ZN24Shape_DISABLED_Area_Test8TestBodyEv"), plain("Shape.DISABLED_Area", true));
+        assert_eq!(name("_ZN24DISABLED_Shape_Area_Test8TestBodyEv"), plain("DISABLED_Shape.Area", true));
+        for unclear in ["10A_B_C_Test", "6A_Test", "20A_DISABLED_DISABLED_B", "9Something", "8A_B_TestIiE"] {
+            assert_eq!(name(&format!("_ZN{unclear}8TestBodyEv")), None, "{unclear}");
+        }
+    }
 }

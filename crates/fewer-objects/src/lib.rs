@@ -48,7 +48,7 @@ mod virtual_tables;
 
 pub use analysis::{Analysis, Given, Target};
 pub use encoding::KeptBytes;
-pub use googletest::ListedTest;
+pub use googletest::{ListedTest, plain_tests};
 pub use intakes::NamedDigest;
 pub use libtest::HarnessTest;
 pub use scan::{

@@ -89,6 +89,39 @@ pub struct BuildOptions {
     pub trust_build: bool,
 }
 
+/// Of a command that builds only when it is asked to.
+#[derive(Args, Debug)]
+pub struct BuildFirstOptions {
+    /// Run the build command of fewer.toml, or the project's build tool, before tests are selected
+    #[arg(long)]
+    pub build: bool,
+    /// What is the rule anyway
+    #[arg(long, hide = true, conflicts_with = "build")]
+    pub no_build: bool,
+    /// Take what is built for what the sources say, whatever the times of files are
+    #[arg(long)]
+    pub trust_build: bool,
+}
+
+/// What is built before anything is looked at, and what is taken for true of it.
+#[derive(Clone, Copy)]
+pub struct Building {
+    pub builds: bool,
+    pub trusts: bool,
+}
+
+impl From<&BuildOptions> for Building {
+    fn from(options: &BuildOptions) -> Building {
+        Building { builds: !options.no_build, trusts: options.trust_build }
+    }
+}
+
+impl From<&BuildFirstOptions> for Building {
+    fn from(options: &BuildFirstOptions) -> Building {
+        Building { builds: options.build, trusts: options.trust_build }
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct VanishedOptions {
     /// Go on where all tests of a program or module are gone that were recorded, or where there is none at all
@@ -223,7 +256,7 @@ pub struct RunOptions {
 #[derive(Args, Debug)]
 pub struct SelectOptions {
     #[command(flatten)]
-    pub build: BuildOptions,
+    pub build: BuildFirstOptions,
     #[command(flatten)]
     pub vanished: VanishedOptions,
     #[command(flatten)]
@@ -261,8 +294,12 @@ pub enum SelectFormat {
 
 #[derive(Args, Debug)]
 pub struct WhyOptions {
-    #[command(flatten)]
-    pub build: BuildOptions,
+    /// What is the rule anyway
+    #[arg(long, hide = true)]
+    pub no_build: bool,
+    /// Take what is built for what the sources say, whatever the times of files are
+    #[arg(long)]
+    pub trust_build: bool,
     /// A test id, or any unambiguous end of one (Suite.Name)
     #[arg(value_name = "TEST")]
     pub test: String,

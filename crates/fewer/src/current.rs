@@ -18,7 +18,7 @@ use fewer_runners::java::{Compilation, ToolCommand};
 
 use crate::build_directory::BuildDirectory;
 use crate::cargo::{self, CargoBuild};
-use crate::cli::{BuildOptions, JavaOptions};
+use crate::cli::{Building, JavaOptions};
 use crate::examination::Starter;
 use crate::history::{self, Chosen, Request};
 use crate::java::{self, Compiled, JavaMeans};
@@ -82,10 +82,10 @@ pub enum Prepared {
     Ready(Box<Current>),
 }
 
-/// Builds (if configured, or if the tool of a Java project is known), reads, links, lists and plans.
+/// Builds (if that is wanted, and configured or the tool of a Java or cargo project is known), reads, links, lists and plans.
 pub fn prepare(
     session: &Session<'_>,
-    options: &BuildOptions,
+    building: Building,
     java: &JavaOptions,
     request: &Request,
 ) -> anyhow::Result<Prepared> {
@@ -97,7 +97,7 @@ pub fn prepare(
     if tool.is_none() && java.is_given() {
         bail!("--dependencies and --level are about Java, and this is not a Java project");
     }
-    let has_built = match build(session, tool.as_ref(), cargo.as_ref(), options.no_build)? {
+    let has_built = match build(session, tool.as_ref(), cargo.as_ref(), building)? {
         Built::Failed => return Ok(Prepared::BuildFailed),
         Built::Nothing => false,
         Built::Everything => true,
@@ -106,7 +106,6 @@ pub fn prepare(
     let built = cargo.map(|cargo| CargoBuild::read(session, cargo)).transpose()?;
     let needs_objects = built.is_none() && (tool.is_none() || has_objects(project));
     let objects = needs_objects.then(|| Objects::read(session)).transpose()?;
-    let trusts_build = options.trust_build;
     let options = java::options_of(java, &project.settings.java);
     let compiled = tool.map(|tool| Compiled::read(session, tool, options)).transpose()?;
     let tree = objects.as_ref().map(|objects| (objects.directory.path.as_path(), &objects.tree));
@@ -122,7 +121,7 @@ pub fn prepare(
     if let Some(compiled) = compiled {
         parts.push(compiled.part(session, request.has_built)?);
     }
-    if trusts_build {
+    if building.trusts {
         parts.iter_mut().for_each(|part| part.outdated = None);
     }
     let mut current = settle(session, parts, state, request)?;
@@ -176,9 +175,9 @@ fn build(
     session: &Session<'_>,
     tool: Option<&ToolCommand>,
     cargo: Option<&Cargo>,
-    no_build: bool,
+    building: Building,
 ) -> anyhow::Result<Built> {
-    if no_build {
+    if !building.builds {
         return Ok(Built::Nothing);
     }
     let _phase = session.timings.phase("build");
@@ -246,8 +245,7 @@ fn run_cargo(session: &Session<'_>, cargo: &Cargo) -> anyhow::Result<bool> {
     end.output_tail = for_people.collect::<Vec<_>>().join("\n");
     let is_built = conclude_build(session, &command, &end)?;
     if is_built {
-        cargo::keep_messages(&session.project, &messages)?;
-        session.store().vouch_for(MESSAGES_FILE)?;
+        session.keep(MESSAGES_FILE, messages.as_bytes())?;
     }
     Ok(is_built)
 }

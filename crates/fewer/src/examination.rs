@@ -1,5 +1,5 @@
 //! What the build directory holds: its graph and its tests, each with the way to start it. Nothing is decided
-//! here, and only GoogleTest programs are started, to list their tests.
+//! here, and only GoogleTest programs and CTest are started, to list their tests, where the command may.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,20 +10,23 @@ use std::time::Duration;
 
 use anyhow::Context;
 use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestNode};
+use fewer_objects::image::ImageSummary;
+use fewer_objects::scan::map_file;
 use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
-use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target};
+use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target, plain_tests};
 use fewer_runners::cargo::LibtestProgram;
-use fewer_runners::ctest::{self, CtestEntry};
-use fewer_runners::googletest::{self, ListError, OwnWay};
+use fewer_runners::ctest::CtestEntry;
+use fewer_runners::googletest::{self, OwnWay};
 use fewer_runners::{Cancel, TestProgram};
 use rayon::prelude::*;
 
 use crate::build_directory::BuildDirectory;
 use crate::circumstances;
 use crate::cmake_targets::left_over;
+use crate::ctest_told::Told;
 use crate::data_files;
-use crate::entries::{Alike, Covered, Entries, SingleEntry};
-use crate::session::Session;
+use crate::entries::{Alike, Covered, Entries, NO_PROGRAM, SingleEntry};
+use crate::session::{Session, Starts};
 
 const LISTING: Domain = Domain::new("listing");
 const EVERYTHING: Domain = Domain::new("everything");
@@ -33,6 +36,12 @@ pub const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name of the one test that stands for all tests of a program that cannot list them.
 pub const WHOLE_PROGRAM: &str = "*";
+
+/// Why the tests of a program are not known to a command that starts nothing.
+pub const NOT_LISTED: &str =
+    "only the program can tell its tests, and it has not been asked yet: `fewer run` does so";
+pub const NOT_LISTED_AGAIN: &str =
+    "it was built anew since it told its tests, and may have more: `fewer run` asks again";
 
 /// How a test of a program is started.
 #[derive(Clone, Debug)]
@@ -99,7 +108,7 @@ pub fn examine<'t>(
         Analysis::of_build(&directory.path, tree, given(session, &directory.path))
     };
     session.go_on()?;
-    let (entries, has_ctest, incomplete) = ctest_entries(session, &directory.path, &analysis);
+    let (entries, told) = ctest_entries(session, &directory.path, &analysis);
     session.go_on()?;
     let notes = analysis.notes().to_vec();
     let examined = Examined {
@@ -110,12 +119,13 @@ pub fn examine<'t>(
         circumstances: BTreeMap::new(),
         listings: Vec::new(),
         notes,
-        incomplete,
-        has_ctest,
+        incomplete: told.incomplete,
+        has_ctest: told.has_any,
         declared: entries.declared.clone(),
     };
     let (left_over, everything) = (BTreeSet::new(), OnceCell::new());
-    Finder { session, directory, tree, entries, examined, left_over, everything }.find()
+    let undeclared = told.unknown;
+    Finder { session, directory, tree, entries, undeclared, examined, left_over, everything }.find()
 }
 
 /// The whole build and all data files: what a test may depend on of which nothing is known.
@@ -147,22 +157,30 @@ pub fn given(session: &Session<'_>, build_directory: &Path) -> Given {
     }
 }
 
+/// What CTest's entries do not say.
+struct ToldByCtest {
+    has_any: bool,
+    /// Why entries may be missing: CTest failed, or was not asked.
+    incomplete: Option<String>,
+    unknown: Option<String>,
+}
+
 fn ctest_entries(
     session: &Session<'_>,
     build_directory: &Path,
     analysis: &Analysis<'_>,
-) -> (Entries, bool, Option<String>) {
+) -> (Entries, ToldByCtest) {
     let _phase = session.timings.phase("read CTest entries");
     let settings = &session.project.settings;
-    match ctest::entries(build_directory, settings.configuration.as_deref(), &session.cancel) {
-        Ok(None) => (Entries::default(), false, None),
-        Ok(Some(entries)) => {
+    match Told::of(session, build_directory) {
+        Ok(Told { entries, has_any, unknown }) => {
             let is_excluded = |id: &TestId| settings.excludes(id);
-            (Entries::sort(entries, build_directory, analysis.targets(), is_excluded), true, None)
+            let entries = Entries::sort(entries, build_directory, analysis.targets(), is_excluded);
+            (entries, ToldByCtest { has_any, incomplete: None, unknown })
         }
         Err(error) => {
             let problem = format!("tests that only CTest knows may be missing: {error}");
-            (Entries::default(), true, Some(problem))
+            (Entries::default(), ToldByCtest { has_any: true, incomplete: Some(problem), unknown: None })
         }
     }
 }
@@ -173,6 +191,8 @@ struct Finder<'s, 't> {
     directory: &'s BuildDirectory,
     tree: &'t BuildTree,
     entries: Entries,
+    /// Why CTest may have more entries.
+    undeclared: Option<String>,
     examined: Examined<'t>,
     left_over: BTreeSet<String>,
     /// Of the whole build; reads all programs, so it waits until a test needs it.
@@ -187,6 +207,13 @@ struct Listable {
     key: Digest,
 }
 
+/// What is known of the tests of a program.
+struct Listing {
+    tests: Vec<ListedTest>,
+    /// Why there may be more.
+    unknown: Option<String>,
+}
+
 impl<'t> Finder<'_, 't> {
     fn find(mut self) -> anyhow::Result<Examined<'t>> {
         self.drop_left_over();
@@ -195,12 +222,17 @@ impl<'t> Finder<'_, 't> {
         let _phase = self.session.timings.phase("map tests");
         for (listable, listing) in listables.into_iter().zip(listings) {
             match listing {
-                Ok(listed) => self.add_googletest(listable, &listed),
-                Err(error) => self.add_unlistable(listable, &error)?,
+                Ok(listing) => self.add_googletest(listable, &listing),
+                Err(cause) => self.add_unlistable(listable, cause)?,
             }
         }
         for single in std::mem::take(&mut self.entries.single) {
             self.add_single(single);
+        }
+        if let Some(cause) = self.undeclared.take() {
+            self.examined.notes.push(cause.clone());
+            let id = TestId::new(NO_PROGRAM, WHOLE_PROGRAM);
+            self.examined.tests.push(Analysis::unmapped_test(id, cause, false));
         }
         Ok(self.examined)
     }
@@ -280,42 +312,81 @@ impl<'t> Finder<'_, 't> {
             .to_path_buf()
     }
 
-    /// The lists of tests, from the records where the program starts as it did then and still can be started.
-    fn list(&self, listables: &[Listable]) -> anyhow::Result<Vec<Result<Vec<ListedTest>, ListError>>> {
+    /// The lists of tests, from the records where the program starts as it did then and still can be started; the cause in
+    /// words where there is none.
+    fn list(&self, listables: &[Listable]) -> anyhow::Result<Vec<Result<Listing, String>>> {
         let _phase = self.session.timings.phase("list tests");
         let keys: Vec<Digest> = listables.iter().map(|listable| listable.key).collect();
         let recorded = self.session.store().blobs(LISTING_KIND, &keys).unwrap_or_default();
         let known: HashMap<Digest, Vec<ListedTest>> =
             recorded.into_iter().filter_map(|(key, bytes)| Some((key, decode_listing(&bytes)?))).collect();
         let known = |listable: &Listable| {
-            known.get(&listable.key).filter(|_| is_executable(&listable.program.executable))
+            let listed = known.get(&listable.key).filter(|_| is_executable(&listable.program.executable));
+            listed.map(|listed| Listing { tests: listed.clone(), unknown: None })
         };
+        if self.session.starts == Starts::Nothing {
+            let last = self.last_lists()?;
+            let list = |listable: &Listable| {
+                let name = &listable.target.name;
+                let last = last.get(name).cloned();
+                let last = last.map(|tests| Listing { tests, unknown: Some(NOT_LISTED_AGAIN.to_string()) });
+                let listing = known(listable).or_else(|| self.seen(&listable.target)).or(last);
+                listing.ok_or_else(|| NOT_LISTED.to_string())
+            };
+            return Ok(listables.iter().map(list).collect());
+        }
         let cancel: &Cancel = &self.session.cancel;
-        let listings: Vec<Result<Vec<ListedTest>, ListError>> = listables
-            .par_iter()
-            .map(|listable| match known(listable) {
-                Some(listed) => Ok(listed.clone()),
-                None => googletest::list(&listable.program, LISTING_TIMEOUT, cancel)
-                    .map(|tests| tests.into_iter().map(listed_test).collect()),
-            })
-            .collect();
+        let list = |listable: &Listable| match known(listable) {
+            Some(listing) => Ok(listing),
+            None => listed(&listable.program, cancel),
+        };
+        let listings: Vec<Result<Listing, String>> = listables.par_iter().map(list).collect();
         self.session.go_on()?;
         let fresh: Vec<(Digest, Vec<u8>)> = listables
             .iter()
             .zip(&listings)
             .filter(|(listable, _)| known(listable).is_none())
-            .filter_map(|(listable, listing)| Some((listable.key, encode_listing(listing.as_ref().ok()?))))
+            .filter_map(|(listable, listing)| {
+                Some((listable.key, encode_listing(&listing.as_ref().ok()?.tests)))
+            })
             .collect();
         self.session.store().put_blobs(LISTING_KIND, &fresh).context("cannot record lists of tests")?;
         Ok(listings)
     }
 
-    fn add_googletest(&mut self, listable: Listable, listed: &[ListedTest]) {
+    /// By program the tests that it listed in the newest state.
+    fn last_lists(&self) -> anyhow::Result<HashMap<String, Vec<ListedTest>>> {
+        let store = self.session.store();
+        let Some(latest) = store.latest_state()? else { return Ok(HashMap::new()) };
+        let entries = store.state(latest.id)?.manifest.into_iter();
+        let entries: Vec<_> = entries.filter(|entry| entry.kind == LISTING_KIND).collect();
+        let keys: Vec<Digest> = entries.iter().map(|entry| entry.key).collect();
+        let blobs = store.blobs(LISTING_KIND, &keys)?;
+        let listed = |key: &Digest| decode_listing(blobs.get(key)?);
+        Ok(entries.into_iter().filter_map(|entry| Some((entry.name, listed(&entry.key)?))).collect())
+    }
+
+    /// The tests that can be seen in the program itself, without asking it; `None` where there may be others.
+    fn seen(&self, target: &Target) -> Option<Listing> {
+        let has_tests = |summary: &ImageSummary| summary.is_library && summary.holds_tests;
+        let is_in_library = self.tree.images.iter().any(|image| has_tests(&image.summary));
+        let program = map_file(&self.directory.path.join(&target.name)).ok().filter(|_| !is_in_library)?;
+        Some(Listing { tests: plain_tests(&program)?, unknown: None })
+    }
+
+    fn add_googletest(&mut self, listable: Listable, listing: &Listing) {
         let Listable { target, program, circumstances, key } = listable;
+        let Listing { tests: listed, unknown } = listing;
+        if let Some(cause) = unknown {
+            self.examined.notes.push(format!("{}: {cause}", target.name));
+            let whole = TestId::new(&target.name, WHOLE_PROGRAM);
+            let test = self.whole_program(&target, &whole, cause.clone());
+            self.add(test, Starter::Unlisted(program.clone()), circumstances);
+        }
         self.examined.listings.push((target.name.clone(), key));
         let runs_each = self.entries.of(&target.name).is_some_and(Alike::runs_each_test);
         let meant = self.meant(&target.name, listed);
-        let meant = meant.as_deref().unwrap_or(listed);
+        let meant = meant.as_deref().unwrap_or(listed.as_slice());
         let tests = self.examined.analysis.googletest_tests(&target, meant);
         let own_way =
             if runs_each { OwnWay::Test } else { whole_program_of(&tests, meant.len() == listed.len()) };
@@ -346,11 +417,9 @@ impl<'t> Finder<'_, 't> {
 
     /// The program cannot say which tests it has: those recorded last stand for them, and all of them run. Entries of
     /// CTest run it as they say.
-    fn add_unlistable(&mut self, listable: Listable, error: &ListError) -> anyhow::Result<()> {
+    fn add_unlistable(&mut self, listable: Listable, cause: String) -> anyhow::Result<()> {
         let Listable { target, program, circumstances, .. } = listable;
-        let cause = format!("the program cannot list its tests: {}", error.kind);
-        self.examined.notes.push(format!("{}: {}", target.name, first_line(&cause)));
-        let cause = first_line(&cause).to_string();
+        self.examined.notes.push(format!("{}: {cause}", target.name));
         if self.entries.leave_all(&target.name) {
             return Ok(());
         }
@@ -369,10 +438,13 @@ impl<'t> Finder<'_, 't> {
         Ok(())
     }
 
-    /// A test that always runs, with the whole program as its content.
+    /// A test with the whole program as its content. It always runs if the program was asked in vain.
     fn whole_program(&self, target: &Target, id: &TestId, cause: String) -> TestNode {
         let test = self.examined.analysis.program_test(target, &id.name, false);
-        TestNode { mapping: Mapping::Unmapped { cause }, ..test }
+        match self.session.starts {
+            Starts::Nothing => test,
+            Starts::Project => TestNode { mapping: Mapping::Unmapped { cause }, ..test },
+        }
     }
 
     /// The GoogleTest tests of a program in the newest state; those that were disabled stay away by their name.
@@ -466,7 +538,16 @@ impl Examined<'_> {
     }
 }
 
-fn listed_test(test: googletest::ListedTest) -> ListedTest {
+/// What a program says of its tests.
+fn listed(program: &TestProgram, cancel: &Cancel) -> Result<Listing, String> {
+    let tests = googletest::list(program, LISTING_TIMEOUT, cancel).map_err(|error| {
+        let cause = format!("the program cannot list its tests: {}", error.kind);
+        first_line(&cause).to_string()
+    })?;
+    Ok(Listing { tests: tests.into_iter().map(as_listed).collect(), unknown: None })
+}
+
+fn as_listed(test: googletest::ListedTest) -> ListedTest {
     ListedTest {
         suite: test.suite,
         test: test.test,

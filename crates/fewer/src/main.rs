@@ -9,6 +9,7 @@ mod circumstances;
 mod cli;
 mod cmake_targets;
 mod commands;
+mod ctest_told;
 mod current;
 mod data_files;
 mod dependencies;

@@ -15,12 +15,16 @@ use tempfile::TempDir;
 use crate::project::{Project, STORE_DIRECTORY};
 
 /// What other parts of this program keep beside the database, each vouched for when it is written.
-const FILES: &[&str] = &[FORGOTTEN_FILE, LAYOUT_FILE, UNSEEN_FILE, MESSAGES_FILE];
+const FILES: &[&str] =
+    &[FORGOTTEN_FILE, LAYOUT_FILE, UNSEEN_FILE, MESSAGES_FILE, ANSWERS_FILE, TOLD_BY_CTEST_FILE];
 pub const FORGOTTEN_FILE: &str = "forgotten";
 pub const LAYOUT_FILE: &str = "java/layout.jsonl";
 /// Classes that a build tool ran as tests although nothing in them says so.
 pub const UNSEEN_FILE: &str = "java/unseen-tests";
 pub const MESSAGES_FILE: &str = "cargo/messages.jsonl";
+/// What cargo and rustc told when they were asked.
+pub const ANSWERS_FILE: &str = "cargo/answers.json";
+pub const TOLD_BY_CTEST_FILE: &str = "ctest/told.json";
 
 /// What is made where nothing is recorded yet.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,12 @@
 //! What one invocation carries along: the project, its records, the console, the clock, and the flag that Ctrl-C
 //! raises.
 
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use anyhow::Context;
 use fewer_console::{Console, Interrupted};
 use fewer_runners::Cancel;
 use fewer_store::Store;
@@ -14,9 +18,19 @@ use crate::records::{Access, Records};
 use crate::summary_cache::StoredSummaries;
 use crate::timings::Timings;
 
+/// What of the project a command may start. Whoever would start something asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Starts {
+    /// Nothing. What the project told when it was asked last stands for what it would tell.
+    Nothing,
+    /// What tells of its tests (test programs, CTest, cargo, Java, Ninja), and what else the command is for.
+    Project,
+}
+
 pub struct Session<'c> {
     pub project: Project,
     pub console: &'c Console,
+    pub starts: Starts,
     pub timings: Timings,
     pub cancel: Cancel,
     store: Mutex<Store>,
@@ -27,16 +41,27 @@ pub struct Session<'c> {
 }
 
 impl<'c> Session<'c> {
+    /// For a command that starts nothing of the project.
     pub fn open(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
-        Session::open_for(global, console, Access::Make)
+        Session::open_for(global, console, Access::Make, Starts::Nothing)
     }
 
-    /// The same for a command that makes nothing: no records, and no key.
+    /// The same for a command that makes nothing either: no records, and no key.
     pub fn look(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
-        Session::open_for(global, console, Access::Look)
+        Session::open_for(global, console, Access::Look, Starts::Nothing)
     }
 
-    fn open_for(global: &Global, console: &'c Console, access: Access) -> anyhow::Result<Session<'c>> {
+    /// For a command that starts something of the project.
+    pub fn open_to_start(global: &Global, console: &'c Console) -> anyhow::Result<Session<'c>> {
+        Session::open_for(global, console, Access::Make, Starts::Project)
+    }
+
+    fn open_for(
+        global: &Global,
+        console: &'c Console,
+        access: Access,
+        starts: Starts,
+    ) -> anyhow::Result<Session<'c>> {
         let timings = Timings::new(console.pulse());
         let mut project = Project::find()?;
         project.notes.iter().for_each(|note| console.note(note));
@@ -47,19 +72,24 @@ impl<'c> Session<'c> {
         let store = Mutex::new(store);
         let shows_timings = global.timings;
         let (cancel, summaries) = (Cancel::with(fewer_lifetime::stopped()), OnceLock::new());
-        Ok(Session { project, console, timings, cancel, store, _place: place, summaries, shows_timings })
+        Ok(Session {
+            project,
+            console,
+            starts,
+            timings,
+            cancel,
+            store,
+            _place: place,
+            summaries,
+            shows_timings,
+        })
     }
 
     /// The same, with what the command line says of how code is looked at.
-    pub fn open_seeing(
-        global: &Global,
-        console: &'c Console,
-        cpp: &CppOptions,
-    ) -> anyhow::Result<Session<'c>> {
-        let mut session = Session::open(global, console)?;
-        let settings = &mut session.project.settings.cpp;
+    pub fn seeing(mut self, cpp: &CppOptions) -> Session<'c> {
+        let settings = &mut self.project.settings.cpp;
         settings.virtual_calls = cpp.virtual_calls.or(settings.virtual_calls);
-        Ok(session)
+        self
     }
 
     /// From now on Ctrl-C raises the flag, and what has ended is recorded before the process ends.
@@ -86,6 +116,27 @@ impl<'c> Session<'c> {
     /// The records, for work on another thread.
     pub fn shared_store(&self) -> &Mutex<Store> {
         &self.store
+    }
+
+    /// Keeps a file beside the records, so that it counts as this user's.
+    pub fn keep(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
+        let path = self.project.store_directory().join(name);
+        // Another process may be reading it.
+        let fresh = path.with_extension(format!("{}.new", std::process::id()));
+        let write = || {
+            DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(&path))?;
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+            file.write_all(content)?;
+            fs::rename(&fresh, &path)
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(self.store().vouch_for(name)?)
+    }
+
+    /// What was kept so.
+    pub fn kept(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.project.store_directory().join(name)).ok()
     }
 
     /// Says what did not count, and where the time went, if that was asked for.

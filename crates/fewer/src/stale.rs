@@ -24,6 +24,9 @@ use crate::settings::FILE_NAME;
 /// How many recorded states are asked whether they had the same object.
 const WITNESSES: u32 = 20;
 
+/// What to do where something would build, and did not.
+pub const BUILD_FIRST: &str = "build first: leave --no-build out (of `fewer select`: add --build)";
+
 /// A sign that what is built is not what the sources say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outdated {
@@ -152,7 +155,7 @@ impl Built<'_> {
                 "the build command `{}` does not build it: name one in fewer.toml that does",
                 build.command
             ),
-            (Some(_), false, _) => "build first: leave --no-build out".to_string(),
+            (Some(_), false, _) => BUILD_FIRST.to_string(),
             (None, _, Some(command)) => {
                 format!("build first ({command}), or name the build command in fewer.toml")
             }
@@ -249,7 +252,7 @@ pub fn of_cargo(session: &Session<'_>, tree: &BuildTree, dependencies: &Dependen
     let witnesses = Witnesses::new(session, tree);
     let older = dependencies.outdated(&session.project.top(), |_| true);
     let Older { object, file } = older.into_iter().find(|older| !witnesses.know(older))?;
-    let fix = "build first: leave --no-build out".to_string();
+    let fix = BUILD_FIRST.to_string();
     Some(Outdated { program: object.clone(), object, file, is_certain: true, fix })
 }
 

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use cargo_platform::{Cfg, CfgExpr};
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::{Cargo, CargoError};
 
 /// How test programs are started.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Configuration {
     /// What programs are compiled for. Example: `x86_64-unknown-linux-gnu`.
     pub target: String,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::configuration::Configuration;
 use crate::program::TestProgram;
@@ -36,7 +36,7 @@ pub struct TestTarget {
 }
 
 /// The packages of a workspace.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Packages {
     pub packages: Vec<Package>,
     /// The ids of those that cargo tests when it is not told which.
@@ -45,7 +45,7 @@ pub struct Packages {
 }
 
 /// A package of the workspace.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Package {
     pub id: String,
     pub name: String,
@@ -65,7 +65,7 @@ pub struct Package {
     targets: Vec<Target>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Target {
     kind: Vec<String>,
     name: String,

@@ -49,27 +49,34 @@ pub struct CtestEntry {
     pub properties: BTreeMap<String, Value>,
 }
 
-/// All entries of a build directory, in CTest's order; `None` where it declares no tests (no
-/// `CTestTestfile.cmake`). `configuration` is needed with multi-configuration generators (`Debug`).
-pub fn entries(
+/// What CTest tells of a build directory's tests. It reads `CTestTestfile.cmake` and what that includes, which are
+/// programs. `configuration` is needed with multi-configuration generators (`Debug`).
+pub fn told(
     build_directory: &Path,
     configuration: Option<&str>,
     cancel: &Cancel,
-) -> Result<Option<Vec<CtestEntry>>, CtestError> {
-    if !build_directory.join("CTestTestfile.cmake").exists() {
-        return Ok(None);
-    }
-    let wrapped = |kind| CtestError { directory: build_directory.to_path_buf(), kind };
-    let json = shown(build_directory, configuration, cancel).map_err(wrapped)?;
-    let listing: Listing = serde_json::from_slice(&json).map_err(|error| {
-        let output_tail = String::from_utf8_lossy(&json[..json.len().min(2000)]).into_owned();
-        wrapped(CtestErrorKind::Unreadable { reason: error.to_string(), output_tail })
+) -> Result<String, CtestError> {
+    let told = shown(build_directory, configuration, cancel).and_then(|json| {
+        String::from_utf8(json).map_err(|error| CtestErrorKind::Unreadable {
+            reason: error.utf8_error().to_string(),
+            output_tail: String::from_utf8_lossy(error.as_bytes()).chars().take(2000).collect(),
+        })
+    });
+    told.map_err(|kind| CtestError { directory: build_directory.to_path_buf(), kind })
+}
+
+/// The entries in what CTest told, in its order.
+pub fn entries(build_directory: &Path, told: &str) -> Result<Vec<CtestEntry>, CtestError> {
+    let listing: Listing = serde_json::from_str(told).map_err(|error| {
+        let output_tail = told.chars().take(2000).collect();
+        let kind = CtestErrorKind::Unreadable { reason: error.to_string(), output_tail };
+        CtestError { directory: build_directory.to_path_buf(), kind }
     })?;
     let tests = listing.tests.into_iter().enumerate();
     let mut entries: Vec<CtestEntry> =
         tests.map(|(index, test)| CtestEntry::new(index + 1, test, build_directory)).collect();
     note_needs(&mut entries);
-    Ok(Some(entries))
+    Ok(entries)
 }
 
 impl CtestEntry {

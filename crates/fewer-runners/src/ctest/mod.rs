@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use entries::{CtestEntry, entries};
+pub use entries::{CtestEntry, entries, told};
 pub use run::{CtestTest, run};
 
 /// `ctest` could not be used.

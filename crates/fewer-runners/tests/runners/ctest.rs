@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fewer_core::outcome::Verdict::{self, Crashed, Failed, Inconclusive, Passed, Skipped, TimedOut};
 use fewer_core::test_id::TestId;
-use fewer_runners::ctest::{CtestEntry, CtestTest, entries, run};
+use fewer_runners::ctest::{self, CtestEntry, CtestTest, entries, run};
 use fewer_runners::{Cancel, Event, ProcessFailure, RunEnd, RunOptions, TestResult};
 
 use crate::fixture::{await_death, await_text, directory, options};
@@ -70,7 +70,8 @@ fn project() -> &'static PathBuf {
 }
 
 fn all() -> Vec<CtestEntry> {
-    entries(project(), None, &Cancel::new()).unwrap().unwrap()
+    let told = ctest::told(project(), None, &Cancel::new()).unwrap();
+    entries(project(), &told).unwrap()
 }
 
 struct Told {
@@ -137,9 +138,10 @@ fn entries_carry_their_surroundings() {
 #[test]
 fn a_directory_without_tests_has_no_entries() {
     let empty = tempfile::tempdir().unwrap();
-    assert_eq!(entries(empty.path(), None, &Cancel::new()).unwrap(), None);
+    let told = ctest::told(empty.path(), None, &Cancel::new()).unwrap();
+    assert_eq!(entries(empty.path(), &told).unwrap(), []);
     fs::write(empty.path().join("CTestTestfile.cmake"), "no such command here()").unwrap();
-    let error = entries(empty.path(), None, &Cancel::new()).unwrap_err();
+    let error = ctest::told(empty.path(), None, &Cancel::new()).unwrap_err();
     assert!(error.to_string().contains("CTestTestfile.cmake"), "{error}");
 }
 

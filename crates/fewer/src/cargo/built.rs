@@ -12,11 +12,14 @@ use fewer_objects::{BuildTree, NamedDigest, NamedFile, Toolchain, scan_files};
 use fewer_runners::cargo::{Artifacts, Cargo, Configuration, Package, Packages, TestTarget};
 use rayon::prelude::*;
 
-use crate::project::Project;
+use super::answers::Answers;
 use crate::records::MESSAGES_FILE;
 use crate::session::Session;
 
 const COMPILER: Domain = Domain::new("cargo.compiler");
+
+/// What makes known what is not.
+pub const BUILD_FIRST: &str = "run `fewer run` or `fewer select --build`";
 
 /// A cargo build, read.
 pub struct CargoBuild {
@@ -44,39 +47,21 @@ pub struct Harness {
     files: Vec<NamedFile>,
 }
 
-/// Keeps what cargo told about its build, for the next time that nothing is built.
-pub fn keep_messages(project: &Project, messages: &str) -> anyhow::Result<()> {
-    let path = messages_file(project);
-    // Another process may be reading it.
-    let fresh = path.with_extension(format!("{}.new", std::process::id()));
-    fs::create_dir_all(path.parent().unwrap_or(&project.root))
-        .and_then(|()| fs::write(&fresh, messages))
-        .and_then(|()| fs::rename(&fresh, &path))
-        .with_context(|| format!("cannot write {}", path.display()))
-}
-
 impl CargoBuild {
     pub fn read(session: &Session<'_>, cargo: Cargo) -> anyhow::Result<CargoBuild> {
         let _phase = session.timings.phase("read objects");
-        let messages = fs::read_to_string(messages_file(&session.project)).ok();
-        let Some(messages) = messages else {
-            bail!(
-                "nothing is known of what cargo builds here: run `fewer run` or `fewer select` without --no-build"
-            );
+        let Some(messages) = session.kept(MESSAGES_FILE).and_then(|text| String::from_utf8(text).ok()) else {
+            bail!("nothing is known of what cargo builds here: {BUILD_FIRST}");
         };
-        let packages = cargo.packages()?;
+        let Answers { packages, version, libraries, configuration, .. } = Answers::of(session, &cargo)?;
         let mut artifacts = Artifacts::read(messages.lines(), &packages.packages)
             .context("what cargo told about its build cannot be read: build again")?;
         if artifacts.tests.is_empty() && !artifacts.strangers.is_empty() {
-            bail!(
-                "what cargo told about its build is of another directory: run `fewer run` or `fewer select` without --no-build"
-            );
+            bail!("what cargo told about its build is of another directory: {BUILD_FIRST}");
         }
         let is_excluded = |target: &str| session.project.settings.exclude.is_match(target);
         let has_programs = !cargo.arguments.is_only_documentation();
         artifacts.tests.retain(|test| has_programs && !is_excluded(&test.name));
-        let (version, libraries) = cargo.compiler()?;
-        let configuration = Configuration::read(&cargo, &version)?;
         let found: Vec<Option<Harness>> = artifacts.tests.par_iter().map(Harness::find).collect();
         let names = artifacts.tests.iter().map(|test| test.name.clone());
         let harnesses: BTreeMap<String, Harness> =
@@ -194,8 +179,4 @@ fn toolchain(version: &str, libraries: &Path) -> Toolchain {
     let archives: Vec<PathBuf> =
         archives.filter(|path| path.extension().is_some_and(|ending| ending == "rlib")).collect();
     Toolchain::read(identity, &archives)
-}
-
-fn messages_file(project: &Project) -> PathBuf {
-    project.store_directory().join(MESSAGES_FILE)
 }

@@ -2,6 +2,7 @@
 //! tests with the way to start each. How objects are read is told in `fewer-objects`, how cargo is started in
 //! `fewer-runners`.
 
+mod answers;
 mod built;
 mod diagnosis;
 mod documentation;
@@ -9,7 +10,7 @@ mod outline;
 mod part;
 mod sources;
 
-pub use built::{CargoBuild, keep_messages};
+pub use built::CargoBuild;
 pub use diagnosis::{Overview, diagnose};
 pub use outline::Outline;
 pub use part::nextest_filter;

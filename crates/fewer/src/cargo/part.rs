@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fewer_core::{Decision, Digest, DigestBuilder, Domain, Plan, TestId, TestNode};
-use fewer_objects::libtest::{HARNESS_KIND, encode_harness, is_harness};
-use fewer_objects::scan::map_file;
+use fewer_objects::libtest::{HARNESS_KIND, decode_harness, encode_harness, is_harness};
+use fewer_objects::scan::{IMAGE_KIND, map_file};
 use fewer_objects::{Analysis, Given, HarnessTest, NamedDigest, Target};
 use fewer_runners::TestProgram;
 use fewer_runners::cargo::nextest::{self, Nextest};
@@ -21,10 +21,10 @@ use crate::circumstances::portable;
 use crate::data_files;
 use crate::dependencies::Dependencies;
 use crate::division;
-use crate::examination::{LISTING_TIMEOUT, Starter, WHOLE_PROGRAM, given};
+use crate::examination::{LISTING_TIMEOUT, NOT_LISTED, NOT_LISTED_AGAIN, Starter, WHOLE_PROGRAM, given};
 use crate::part::{Image, Means, ObjectMeans, Part, snapshot};
 use crate::record::Manifest;
-use crate::session::Session;
+use crate::session::{Session, Starts};
 use crate::settings::ProcessesSetting;
 use crate::stale::{self, Outdated};
 
@@ -50,12 +50,10 @@ impl CargoBuild {
         let programs = self.programs();
         let listings = {
             let _phase = session.timings.phase("list tests");
-            let (arguments, cancel) = (&self.cargo.arguments, &session.cancel);
-            let ask = |(test, program): (&TestTarget, &TestProgram)| {
-                let is_libtest = has_harness(test);
-                list(program, &Question { arguments, is_libtest, timeout: LISTING_TIMEOUT, cancel })
-            };
-            self.artifacts.tests.par_iter().zip(&programs).map(ask).collect::<Vec<_>>()
+            match session.starts {
+                Starts::Project => self.asked(session, &programs),
+                Starts::Nothing => self.remembered(session)?,
+            }
         };
         session.go_on()?;
         let mut manifest = Manifest::of_objects(&self.tree, analysis.surroundings(), &[]);
@@ -64,12 +62,18 @@ impl CargoBuild {
         let whole = |target: &Target| analysis.program_test(target, WHOLE_PROGRAM, false);
         let started = Started { built: &self, root: &session.project.root };
         let processes = Processes::of(session, &self)?;
-        for ((test, mut program), listing) in self.artifacts.tests.iter().zip(programs).zip(listings) {
+        for ((test, mut program), Listing { tests, unknown }) in
+            self.artifacts.tests.iter().zip(programs).zip(listings)
+        {
             let Some(target) = analysis.targets().iter().find(|target| target.name == test.name) else {
                 collected.notes.push(format!("{}: the program is gone: build again", test.name));
                 continue;
             };
-            match listing {
+            if let Some(cause) = unknown {
+                collected.notes.push(format!("{}: {cause}", test.name));
+                collected.add(whole(target), Starter::Whole(program.clone()));
+            }
+            match tests {
                 Ok(listed) if listed.is_empty() && !has_harness(test) => {
                     program.arguments = self.cargo.arguments.plain();
                     let cause = "it has a main function of its own and lists no tests";
@@ -104,6 +108,41 @@ impl CargoBuild {
         let nextest = super::uses_nextest(&session.project)?
             .then(|| Nextest { cargo: self.cargo.clone(), configuration: self.configuration.clone() });
         Ok(self.finish(session, analysis, dependencies, collected, manifest, (outdated, nextest)))
+    }
+
+    fn asked(&self, session: &Session<'_>, programs: &[TestProgram]) -> Vec<Listing> {
+        let (arguments, cancel) = (&self.cargo.arguments, &session.cancel);
+        let ask = |(test, program): (&TestTarget, &TestProgram)| {
+            let is_libtest = has_harness(test);
+            let tests = list(program, &Question { arguments, is_libtest, timeout: LISTING_TIMEOUT, cancel });
+            Listing { tests, unknown: None }
+        };
+        self.artifacts.tests.par_iter().zip(programs).map(ask).collect()
+    }
+
+    /// The lists of the newest state: what is missing in them is not known of a program that is another one now.
+    fn remembered(&self, session: &Session<'_>) -> anyhow::Result<Vec<Listing>> {
+        let store = session.store();
+        let state = store.latest_state()?.map(|state| store.state(state.id)).transpose()?;
+        let manifest = state.map(|state| state.manifest).unwrap_or_default();
+        let key = |kind: &str, name: &str| {
+            manifest.iter().find(|entry| entry.kind == kind && entry.name == name).map(|entry| entry.key)
+        };
+        let remembered = |test: &TestTarget| -> anyhow::Result<Listing> {
+            let image = self.tree.images.iter().find(|image| image.name == test.name);
+            let is_same = image.is_some_and(|image| key(IMAGE_KIND, &test.name) == Some(image.key));
+            let key = key(HARNESS_KIND, &test.name);
+            let blobs = key.map(|key| store.blobs(HARNESS_KIND, &[key])).transpose()?.unwrap_or_default();
+            let listed = blobs.values().next().and_then(|bytes| decode_harness(bytes));
+            let unknown = (!is_same && listed.is_some()).then(|| NOT_LISTED_AGAIN.to_string());
+            let tests = match listed {
+                Some(tests) => Ok(tests.into_iter().map(as_listed).collect()),
+                None if has_harness(test) => Err(NOT_LISTED.to_string()),
+                None => Ok(Vec::new()),
+            };
+            Ok(Listing { tests, unknown })
+        };
+        self.artifacts.tests.iter().map(remembered).collect()
     }
 
     fn finish(
@@ -240,6 +279,18 @@ impl Harness {
     }
 }
 
+/// What is known of the tests of a program.
+struct Listing {
+    /// The cause in words where it counts as one test.
+    tests: Result<Vec<ListedTest>, String>,
+    /// Why there may be more.
+    unknown: Option<String>,
+}
+
+fn as_listed(test: HarnessTest) -> ListedTest {
+    ListedTest { name: test.name, is_ignored: test.is_ignored }
+}
+
 /// The tests that were found, with the way to start each.
 #[derive(Default)]
 struct Collected {
@@ -288,7 +339,8 @@ struct Processes {
 impl Processes {
     fn of(session: &Session<'_>, built: &CargoBuild) -> anyhow::Result<Processes> {
         let project = &session.project;
-        let is_confirmed = super::confirms(project, &built.cargo)?;
+        // How failures are judged is of no interest where nothing runs.
+        let is_confirmed = session.starts == Starts::Project && super::confirms(project, &built.cargo)?;
         let targets: Vec<&str> = built.artifacts.tests.iter().map(|test| test.name.as_str()).collect();
         let mut indivisible = division::of(session, if is_confirmed { &targets } else { &[] });
         indivisible.retain(|_, division| *division != Division::Free);

@@ -28,7 +28,7 @@ use crate::session::Session;
 const SHOWN_NOTES: usize = 5;
 
 pub fn execute(global: &Global, console: &Console, options: &AffectedOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open_seeing(global, console, &options.cpp)?;
+    let session = Session::open(global, console)?.seeing(&options.cpp);
     session.end_in_order();
     let answer = Answer::joined(answers(&session, options)?);
     refuse_unknown(&session, options, &answer)?;

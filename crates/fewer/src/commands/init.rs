@@ -203,7 +203,10 @@ fn document(system: BuildSystem, directory: Option<&str>, command: &str) -> Stri
     let shown = directory.unwrap_or("build");
     let mut text = String::new();
     let _ = writeln!(text, "# Settings of fewer for this project. Every key is optional.\n");
-    let _ = writeln!(text, "# Run before tests are selected; `--no-build` leaves it out.");
+    let _ = writeln!(
+        text,
+        "# What `fewer run` and `fewer select --build` run first; `fewer run --no-build` leaves it out."
+    );
     let _ = writeln!(text, "# build = {{ command = \"...\", directory = \"...\" }} runs it elsewhere.");
     let set = if system == BuildSystem::Unknown || system.builds_itself() { "# " } else { "" };
     let _ = writeln!(text, "{set}build = {command:?}\n");

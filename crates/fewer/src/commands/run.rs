@@ -26,12 +26,12 @@ use crate::vanished;
 
 pub fn execute(global: &Global, console: &Console, options: &RunOptions) -> anyhow::Result<ExitCode> {
     let request = Request::resolve(&options.history, options.all)?;
-    let session = Session::open_seeing(global, console, &options.cpp)?;
+    let session = Session::open_to_start(global, console)?.seeing(&options.cpp);
     let foretold = match request.without_build() {
         Some(Foretelling::Predict) => Some(foretell_head(&session, Foretelling::Predict)?),
         Some(Foretelling::S0) | None => None,
     };
-    let mut current = match prepare(&session, &options.build, &options.java, &request)? {
+    let mut current = match prepare(&session, (&options.build).into(), &options.java, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);

@@ -20,7 +20,7 @@ use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> anyhow::Result<ExitCode> {
     let request = Request::resolve(&options.history, options.all)?;
-    let session = Session::open_seeing(global, console, &options.cpp)?;
+    let session = Session::open_to_start(global, console)?.seeing(&options.cpp);
     if !options.merge.is_empty() {
         let foretold = foretell_merge(&session, &options.merge)?;
         return show_foretold(&session, foretold, options);
@@ -29,7 +29,7 @@ pub fn execute(global: &Global, console: &Console, options: &SelectOptions) -> a
         let foretold = foretell_head(&session, strategy)?;
         return show_foretold(&session, foretold, options);
     }
-    let current = match prepare(&session, &options.build, &options.java, &request)? {
+    let current = match prepare(&session, (&options.build).into(), &options.java, &request)? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);

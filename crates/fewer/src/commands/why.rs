@@ -5,7 +5,7 @@ use fewer_core::{ElementChange, Explanation, PlannedTest, Reason, RecordedOutcom
 use fewer_report::{WhyView, why_json, why_text};
 
 use crate::change;
-use crate::cli::{Format, Global, WhyOptions};
+use crate::cli::{Building, Format, Global, WhyOptions};
 use crate::current::{Prepared, prepare};
 use crate::history::Request;
 use crate::names::{readable_test, resolve};
@@ -15,8 +15,9 @@ use crate::session::Session;
 const LISTED_CHANGES: usize = 1000;
 
 pub fn execute(global: &Global, console: &Console, options: &WhyOptions) -> anyhow::Result<ExitCode> {
-    let session = Session::open_seeing(global, console, &options.cpp)?;
-    let mut current = match prepare(&session, &options.build, &options.java, &Request::default())? {
+    let session = Session::open_to_start(global, console)?.seeing(&options.cpp);
+    let building = Building { builds: false, trusts: options.trust_build };
+    let mut current = match prepare(&session, building, &options.java, &Request::default())? {
         Prepared::BuildFailed => {
             session.finish();
             return Ok(ExitCode::BuildFailed);

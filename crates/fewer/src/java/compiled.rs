@@ -10,15 +10,16 @@ use anyhow::bail;
 use fewer_core::{Digest, DigestBuilder, Domain, TestId};
 use fewer_java::summary::top_level_of;
 use fewer_java::{Class, ClassRoot, Input, Options, Program, read_class_path, suspected_tests};
-use fewer_runners::java::{Layout, Module, ToolCommand};
+use fewer_runners::java::{Layout, Module, Tool, ToolCommand};
 
+use super::console;
 use super::inputs::{Surroundings, inputs};
 use super::modules::ROOT;
 use super::record::{NamedTest, Record};
 use super::tool::{layout, layout_file, workshop};
 use crate::project::Project;
 use crate::records::UNSEEN_FILE;
-use crate::session::Session;
+use crate::session::{Session, Starts};
 
 const TREE: Domain = Domain::new("java.tree");
 
@@ -63,9 +64,14 @@ impl Compiled {
             Some(layout) if !layout.modules.is_empty() => layout,
             Some(_) | None => bail!(
                 "nothing is known yet of the project's modules and class paths, because {} has not been run through fewer: \
-                 do so once without --no-build",
+                 `fewer run` or `fewer select --build` does so",
                 tool.program.display()
             ),
+        };
+        // Build tools tell it with the layout. It counts for fingerprints alone, which nobody compares where nothing is started.
+        let java = match (tool.tool, session.starts) {
+            (Tool::Console, Starts::Project) => console::java(&tool)?,
+            (Tool::Console, Starts::Nothing) | (Tool::Maven | Tool::Gradle, _) => layout.java.clone(),
         };
         let phase = session.timings.phase("read classes");
         let modules = named_modules(project, layout.clone());
@@ -77,7 +83,7 @@ impl Compiled {
         let surroundings = Surroundings {
             project,
             tool: &tool,
-            java: &layout.java,
+            java: &java,
             modules: &modules,
             classes: &read.classes,
             resources: &read.resources,

@@ -9,7 +9,7 @@ use fewer_runners::java::{Dependency, Layout, Module, ToolCommand};
 use crate::project::Project;
 use crate::settings::FILE_NAME;
 
-/// The one module of a project without a build tool.
+/// The one module of a project without a build tool. Which Java runs its tests is not told here.
 pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Layout> {
     let settings = &project.settings.java;
     if settings.test_classes.is_empty() {
@@ -39,7 +39,7 @@ pub fn layout(project: &Project, tool: &ToolCommand) -> anyhow::Result<Layout> {
         goals: Vec::new(),
         has_excludes: false,
     };
-    Ok(Layout { java: java(tool)?, not_run: Vec::new(), modules: vec![module] })
+    Ok(Layout { java: String::new(), not_run: Vec::new(), modules: vec![module] })
 }
 
 /// `lib/*` and `lib/*.jar` as the jars of the directory, anything else as it is.
@@ -67,8 +67,8 @@ fn common(directories: &[PathBuf]) -> PathBuf {
     directories.first().cloned().unwrap_or_default()
 }
 
-/// Vendor and version of the virtual machine.
-fn java(tool: &ToolCommand) -> anyhow::Result<String> {
+/// Vendor and version of the virtual machine, asked for.
+pub fn java(tool: &ToolCommand) -> anyhow::Result<String> {
     let output = Command::new(&tool.program).arg("-version").output().with_context(|| {
         format!(
             "cannot start {}: install Java, or name it: java.command in {FILE_NAME}",

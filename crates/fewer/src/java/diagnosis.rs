@@ -122,7 +122,7 @@ fn out_of_date(session: &Session<'_>, compiled: &Compiled) -> Option<Finding> {
         what: format!("{} is newer than what is compiled of {module}", session.project.shown(&file)),
         why: "the classes are not what the sources say",
         examples: Vec::new(),
-        fix: vec![Fix { place: "any", change: "build, or leave --no-build out".to_string() }],
+        fix: vec![Fix { place: "any", change: "build, or leave --no-build out of `fewer run`".to_string() }],
     })
 }
 

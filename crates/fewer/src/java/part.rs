@@ -14,7 +14,7 @@ use super::inputs::build_descriptions;
 use crate::part::{Means, Part, snapshot};
 use crate::record::Manifest;
 use crate::session::Session;
-use crate::stale::Outdated;
+use crate::stale::{BUILD_FIRST, Outdated};
 
 /// So many notes of the analysis are shown.
 const SHOWN_NOTES: usize = 5;
@@ -140,7 +140,7 @@ impl Compiled {
     fn outdated_file(&self, session: &Session<'_>) -> Option<Outdated> {
         let project = &session.project;
         let (module, file) = self.outdated(project, &build_descriptions(project))?;
-        let fix = "build first: leave --no-build out".to_string();
+        let fix = BUILD_FIRST.to_string();
         let object = format!("what is compiled of {module}");
         Some(Outdated { program: module, object, file, is_certain: true, fix })
     }

@@ -34,6 +34,11 @@ fn cmake_project() -> Project {
     project
 }
 
+#[track_caller]
+fn built_and_selected(project: &Project) -> Vec<String> {
+    lines(&project.fewer(&["select", "--build"]).expect(0))
+}
+
 #[test]
 fn cmake_with_ninja_and_ctest_entries() {
     let project = cmake_project();
@@ -42,23 +47,23 @@ fn cmake_with_ninja_and_ctest_entries() {
     project.write("fewer.toml", "build = \"cmake --build build\"\n");
     let all =
         ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.Mode", "unit::Twice.OfTwo"];
-    assert_eq!(project.selected(), all);
+    assert_eq!(built_and_selected(&project), all);
     project.settle();
     assert!(!project.file("build/started").exists() && !project.file("started").exists());
     // It cannot be seen what a script does, so it runs every time.
-    assert_eq!(project.selected(), ["ctest::script"]);
+    assert_eq!(built_and_selected(&project), ["ctest::script"]);
     let why = project.fewer(&["why", "script"]).expect(0);
     assert!(why.contains("always runs: CTest starts sh, which is not a program of the build"), "{why}");
     project.edit("twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
     assert_eq!(
-        project.selected(),
+        built_and_selected(&project),
         ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.OfTwo"]
     );
     project.settle();
     let affected = lines(&project.fewer(&["affected", "plain.cpp"]).expect(0));
     assert_eq!(affected, ["ctest::script", "plain::plain_one", "plain::plain_two"]);
     project.write("fewer.toml", "build = \"cmake --build build\"\nexclude = [\"ctest::script\"]\n");
-    assert!(project.selected().is_empty(), "an entry of CTest is left alone by its id");
+    assert!(built_and_selected(&project).is_empty(), "an entry of CTest is left alone by its id");
     project.write("fewer.toml", "build = \"cmake --build build\"\n");
     how_a_test_is_started_is_part_of_it(&project);
 }
@@ -89,7 +94,7 @@ fn how_a_test_is_started_is_part_of_it(project: &Project) {
     project.edit("CMakeLists.txt", "MODE=fast", "MODE=slow");
     project.edit("CMakeLists.txt", "COMMAND plain 2", "COMMAND plain 2 3");
     assert_eq!(
-        project.selected(),
+        built_and_selected(project),
         ["ctest::script", "plain::plain_two", "unit::Twice.Mode", "unit::Twice.OfTwo"]
     );
     let why = project.fewer(&["why", "OfTwo"]).expect(0);
@@ -113,7 +118,7 @@ fn a_program_whose_target_was_deleted_is_named_and_not_run() {
         project.write("old.cpp", "#include <gtest/gtest.h>\nTEST(Old, Works) { SUCCEED(); }\n");
         project.command("cmake", &["-G", generator, "-S", ".", "-B", "build"]);
         project.command("cmake", &["--build", "build"]);
-        assert!(project.selected().contains(&"bin/old::Old.Works".to_string()), "{generator}");
+        assert!(built_and_selected(&project).contains(&"bin/old::Old.Works".to_string()), "{generator}");
         let log = std::fs::read(project.file("build/.ninja_log"));
         project.command("cp", &["build/bin/old", "kept"]);
         project.edit("CMakeLists.txt", "add_executable(old", "#");
@@ -150,11 +155,11 @@ fn cmake_with_makefiles() {
     project.command("cmake", &["-G", "Unix Makefiles", "-S", ".", "-B", "cmake-build-debug"]);
     project.command("cmake", &["--build", "cmake-build-debug"]);
     project.settle();
-    assert_eq!(project.selected(), ["ctest::script"]);
+    assert_eq!(built_and_selected(&project), ["ctest::script"]);
     project.edit("twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
     project.command("cmake", &["--build", "cmake-build-debug"]);
     assert_eq!(
-        project.selected(),
+        built_and_selected(&project),
         ["ctest::script", "plain::plain_one", "plain::plain_two", "unit::Twice.OfTwo"]
     );
     let affected = lines(&project.fewer(&["affected", "twice.cpp"]).expect(0));
@@ -187,11 +192,11 @@ fn automake_in_the_source_tree() {
     project.command("./configure", &["-q"]);
     project.write("fewer.toml", "build = \"make -s\"\n");
     project.commit_all();
-    assert_eq!(project.selected(), ["unit::Twice.Mode", "unit::Twice.OfTwo"]);
+    assert_eq!(built_and_selected(&project), ["unit::Twice.Mode", "unit::Twice.OfTwo"]);
     project.settle();
-    assert!(project.selected().is_empty());
+    assert!(built_and_selected(&project).is_empty());
     project.edit("src/twice.cpp", "2 * x", "x > 99 ? 0 : 2 * x");
-    assert_eq!(project.selected(), ["unit::Twice.OfTwo"]);
+    assert_eq!(built_and_selected(&project), ["unit::Twice.OfTwo"]);
     assert_eq!(lines(&project.fewer(&["affected", "src/twice.cpp"]).expect(0)), ["unit::Twice.OfTwo"]);
 }
 

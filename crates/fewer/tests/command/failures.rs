@@ -1,6 +1,6 @@
 //! Tests that fail, crash or hang, programs that cannot list their tests, builds that fail.
 
-use crate::workshop::Project;
+use crate::workshop::{Project, lines};
 
 #[test]
 fn a_failing_test_gives_exit_code_1_and_is_shown_with_its_output() {
@@ -94,7 +94,7 @@ fn a_failed_build_gives_exit_code_3_and_its_output() {
     project.write("fewer.toml", "build = \"make -s\"\n");
     project.settle();
     project.edit("src/shape.cpp", "width * height", "width times height");
-    for arguments in [&["run"][..], &["run", "-q"], &["select"]] {
+    for arguments in [&["run"][..], &["run", "-q"], &["select", "--build"]] {
         let message = project.fewer(arguments).refused(3);
         assert!(message.contains("src/shape.cpp") && message.contains("error"), "{message}");
         assert!(message.contains("the build command `make -s` ended with exit code 2"), "{message}");
@@ -110,7 +110,8 @@ fn the_build_command_runs_before_tests_are_selected() {
     project.write("fewer.toml", "build = { command = \"make -s\", directory = \".\" }\n");
     project.settle();
     project.edit("src/shape.cpp", "width * height", "height * width");
-    assert_eq!(project.selected(), ["shape_test::Shape.Area", "text_test::Text.Waits"]);
+    let selected = lines(&project.fewer(&["select", "--build"]).expect(0));
+    assert_eq!(selected, ["shape_test::Shape.Area", "text_test::Text.Waits"]);
 }
 
 #[test]
@@ -135,6 +136,6 @@ fn a_failure_elsewhere_in_the_history_is_remembered_until_it_passes_here() {
 fn a_log_hears_of_long_work_every_ten_seconds() {
     let project = Project::small();
     project.write("fewer.toml", "build = \"sleep 11\"\n");
-    let ended = project.fewer(&["select"]);
+    let ended = project.fewer(&["select", "--build"]);
     assert!(ended.stderr.contains("fewer: build, 10 s\n"), "{}", ended.stderr);
 }

@@ -19,7 +19,7 @@ fn fewer(project: &Project, arguments: &[&str]) -> Ended {
 
 #[track_caller]
 fn selected(project: &Project) -> Vec<String> {
-    lines(&fewer(project, &["select"]).expect(0))
+    lines(&fewer(project, &["select", "--build"]).expect(0))
 }
 
 /// The tests that a run ran, with their outcomes.
@@ -157,6 +157,7 @@ fn a_maven_project_runs_what_a_change_can_reach() {
     assert!(selected(&project).is_empty(), "a comment changes nothing");
 
     project.edit("src/main/java/demo/Shape.java", "return 4", "return 5");
+    assert_eq!(selected(&project), [".::demo.ShapeTest"]);
     let why = fewer(&project, &["why", "ShapeTest", "--format", "json"]).json(0);
     assert_eq!(why["path"], serde_json::json!(["demo.ShapeTest", "demo.Shape"]));
     let failed = run(&project, &[]);
@@ -197,6 +198,7 @@ fn what_is_no_class_counts_where_it_is_used() {
     assert!(why.contains("pom.xml changed"), "{why}");
     ran(run(&project, &[]), 0);
     project.edit("pom.xml", "5.10.2", "5.10.1");
+    assert_eq!(selected(&project), SHAPES);
     let why = fewer(&project, &["why", "OuterTest"]).expect(0);
     assert!(why.contains("dependency org.junit.jupiter:junit-jupiter-api:jar changed"), "{why}");
 
@@ -263,7 +265,7 @@ fn modules_are_told_apart_and_a_dying_machine_costs_only_its_class() {
     // javac folds the constant: nothing has changed.
     assert_eq!(selected(&project), ["app::demo.AppTest"]);
     project.edit("core/src/main/java/demo/Core.java", "return 2 - 1", "return Math.abs(1)");
-    let excludes = fewer(&project, &["select", "--format", "surefire"]).expect(0);
+    let excludes = fewer(&project, &["select", "--build", "--format", "surefire"]).expect(0);
     let expected = "demo/AloneTest$*.java\ndemo/AloneTest.java\ndemo/AppTest$*.java\ndemo/CoreTest$*.java\n";
     assert_eq!(excludes, expected);
     assert_eq!(
@@ -397,6 +399,7 @@ fn one_project_may_hold_java_and_programs() {
     let all = [&[".::demo.BothTest"][..], &crate::workshop::TESTS].concat();
     assert_eq!(ids, all);
     project.edit("src/test/java/demo/BothTest.java", "void works", "void still_works");
+    assert!(selected(&project).contains(&".::demo.BothTest".to_string()));
     let why = fewer(&project, &["why", "BothTest", "--format", "json"]).json(0);
     assert_eq!(why["path"], serde_json::json!(["demo.BothTest"]));
     // A program that opens files does not say which, and to it Java is a file like others.
@@ -499,7 +502,7 @@ fn a_gradle_project_runs_what_a_change_can_reach() {
     project.write("core/src/main/resources/hello.txt", "good morning\n");
     assert_eq!(selected(&project), ["core::demo.AloneTest"]);
     project.edit("core/src/main/java/demo/Core.java", "abs(1)", "abs(2)");
-    let arguments = fewer(&project, &["select", "--format", "gradle"]).expect(0);
+    let arguments = fewer(&project, &["select", "--build", "--format", "gradle"]).expect(0);
     assert_eq!(
         arguments,
         ":app:test --tests demo.AppTest\n:core:test --tests demo.AloneTest --tests demo.CoreTest\n"

@@ -14,6 +14,7 @@ mod java;
 mod java_compare;
 mod java_run;
 mod lifecycle;
+mod looking;
 mod projects;
 mod reduce;
 mod rust_nextest;

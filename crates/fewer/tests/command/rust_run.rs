@@ -145,7 +145,7 @@ pub fn fewer(project: &Project, arguments: &[&str]) -> Ended {
 
 #[track_caller]
 pub fn selected(project: &Project) -> Vec<String> {
-    sorted(lines(&fewer(project, &["select"]).expect(0)))
+    sorted(lines(&fewer(project, &["select", "--build"]).expect(0)))
 }
 
 pub fn sorted(mut tests: Vec<String>) -> Vec<String> {
@@ -203,6 +203,7 @@ fn lines_that_move_select_nothing() {
 fn a_broken_function_fails_its_test_and_why_names_it() {
     let project = workspace();
     project.edit("shapes/src/area.rs", "* 3.0", "* 0.3");
+    assert!(selected(&project).contains(&"shapes/whole::circles_have_areas".to_string()));
     let why = fewer(&project, &["why", "circles_have_areas"]).expect(0);
     assert!(why.contains("runs: <shapes::area::Circle as shapes::area::Shape>::area changed"), "{why}");
     assert!(why.contains("-> whole::circles_have_areas\n"), "{why}");
@@ -250,7 +251,7 @@ fn a_program_is_not_outdated_by_a_library_that_it_is_not_linked_with() {
         "{all:?}"
     );
     project.edit("left/src/lib.rs", "+ values.len() as u64", "+ 1");
-    let ended = fewer(&project, &["select"]);
+    let ended = fewer(&project, &["select", "--build"]);
     assert!(!ended.stderr.contains("older than"), "{}", ended.stderr);
     let selected = lines(&ended.expect(0));
     assert!(selected.contains(&"left/use::adds".to_string()), "{selected:?}");
@@ -287,7 +288,7 @@ fn a_program_whose_objects_were_not_kept_counts_as_a_whole() {
     let again = project.fewer_with(&variables, &["select"]);
     assert_eq!(lines(&again.expect(0)), [DOCUMENTATION]);
     project.edit("shapes/src/lib.rs", "number * 2", "number + number");
-    let changed = lines(&project.fewer_with(&variables, &["select"]).expect(0));
+    let changed = lines(&project.fewer_with(&variables, &["select", "--build"]).expect(0));
     for test in TESTS.iter().filter(|test| test.starts_with("shapes::")) {
         assert!(changed.contains(&test.to_string()), "{test} is not among {changed:?}");
     }
@@ -298,7 +299,7 @@ fn the_selection_is_printed_as_a_filter_for_nextest() {
     let project = workspace();
     project.edit("shapes/src/area.rs", "* 3.0", "* 3.14");
     project.edit("shapes/src/lib.rs", "number * 2", "number + number");
-    let filter = fewer(&project, &["select", "--format", "nextest"]).expect(0);
+    let filter = fewer(&project, &["select", "--build", "--format", "nextest"]).expect(0);
     assert_eq!(
         filter,
         "(binary_id(=shapes) & (test(=tests::doubles))) | \

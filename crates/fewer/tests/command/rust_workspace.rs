@@ -183,7 +183,7 @@ fn files_count_for_programs_whose_objects_were_not_kept() {
     let variables = [OWN[0], ("CARGO_INCREMENTAL", "0")];
     project.command("rm", &["-r", "target"]);
     project.fewer_with(&variables, &["run"]).expect(0);
-    let select = || sorted(lines(&project.fewer_with(&variables, &["select"]).expect(0)));
+    let select = || sorted(lines(&project.fewer_with(&variables, &["select", "--build"]).expect(0)));
     assert_eq!(select(), Vec::<String>::new());
     project.write("tool/words.txt", "3 \n");
     let tests = select();

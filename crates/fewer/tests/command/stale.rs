@@ -8,10 +8,12 @@ const TEST: &str = "#include <gtest/gtest.h>\nTEST(S, A) {}\n";
 /// `run` and `select` alike end with 2, and say so.
 #[track_caller]
 fn refused(project: &Project, arguments: &[&str], words: &[&str]) {
-    for command in ["run", "select"] {
-        let message = project.fewer(&[&[command], arguments].concat()).refused(2);
+    let builds = !arguments.contains(&"--no-build");
+    let select = if builds { &["select", "--build"][..] } else { &["select"] };
+    for command in [&["run"], select] {
+        let message = project.fewer(&[command, arguments].concat()).refused(2);
         for words in words.iter().chain(&["is stale", "is not what the sources say", "--trust-build"]) {
-            assert!(message.contains(words), "{command}: '{words}' is not in:\n{message}");
+            assert!(message.contains(words), "{command:?}: '{words}' is not in:\n{message}");
         }
     }
 }

@@ -23,7 +23,7 @@ use super::requirement_files::RequirementFiles;
 use super::revision::Revision;
 use super::sheet::{Sheet, shown};
 use super::source_texts::SourceTexts;
-use crate::cli::{BuildOptions, JavaOptions};
+use crate::cli::{Building, JavaOptions};
 use crate::current::{Current, Prepared, prepare};
 use crate::examination::Starter;
 use crate::history::Request;
@@ -76,9 +76,9 @@ pub fn execute(session: &mut Session<'_>, options: &CollectOptions) -> anyhow::R
         session.project.settings.build_directory = Some(directory);
     }
     let session = &*session;
-    let build = BuildOptions { no_build: true, trust_build: true };
+    let building = Building { builds: false, trusts: true };
     let java = JavaOptions { dependencies: None, level: None };
-    let Prepared::Ready(current) = prepare(session, &build, &java, &Request::default())? else {
+    let Prepared::Ready(current) = prepare(session, building, &java, &Request::default())? else {
         bail!("nothing is built here, so nothing can fail to build");
     };
     let (tests, not_googletest) = googletest_tests(&current);

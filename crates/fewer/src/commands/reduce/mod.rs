@@ -28,7 +28,14 @@ use crate::cli::Global;
 use crate::session::Session;
 
 pub fn execute(global: &Global, console: &Console, command: &ReduceCommand) -> anyhow::Result<ExitCode> {
-    let mut session = Session::open(global, console)?;
+    let mut session = match command {
+        ReduceCommand::Collect(_) => Session::open_to_start(global, console)?,
+        ReduceCommand::Import(_)
+        | ReduceCommand::Build(_)
+        | ReduceCommand::Evolve(_)
+        | ReduceCommand::Evaluate(_)
+        | ReduceCommand::Experiment(_) => Session::open(global, console)?,
+    };
     match command {
         ReduceCommand::Collect(options) => collect::execute(&mut session, options)?,
         ReduceCommand::Import(options) => import::execute(&session, options)?,
