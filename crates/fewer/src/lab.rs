@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use fewer_console::{ExitCode, Global};
@@ -21,13 +22,13 @@ pub fn simulate(global: &Global, arguments: &[OsString]) -> anyhow::Result<ExitC
     Err(not_started(command.exec()))
 }
 
-/// The program beside the running one, or else the one on PATH.
+/// The program beside the running one, or else the one on PATH. What PATH names from where one is would be the project's.
 pub fn command() -> Command {
     let beside = std::env::current_exe().ok().map(|executable| executable.with_file_name(NAME));
-    match beside.filter(|path| path.is_file()) {
-        Some(path) => Command::new(path),
-        None => Command::new(NAME),
-    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).filter(|place| place.is_absolute());
+    let mut places = beside.into_iter().chain(on_path.map(|place| place.join(NAME)));
+    Command::new(places.find(|program| program.is_file()).unwrap_or_else(|| Path::new("/").join(NAME)))
 }
 
 /// Why it could not be started, and what to do.

@@ -50,7 +50,7 @@ fn parse(bytes: &[u8], build_directory: &Path) -> Option<HashMap<PathBuf, BTreeS
     let mut dependencies = HashMap::new();
     while let Some(size) = words.next() {
         let length = size & !TELLS;
-        if length > LONGEST || length % 4 != 0 {
+        if length > LONGEST || !length.is_multiple_of(4) {
             break;
         }
         let Some(record) = words.take(length as usize) else { break };

@@ -95,9 +95,14 @@ impl Hostile {
         project.write(".gitignore", "/target\n/build\n.fewer\n*.sang\n");
         project.write(".gitattributes", "* filter=sing diff=sing merge=sing\n");
         let hostile = Hostile { project, settings };
-        for (name, place) in
-            [("git", "."), ("ninja", "build"), ("ctest", "build"), ("cargo", "."), ("java", ".")]
-        {
+        for (name, place) in [
+            ("git", "."),
+            ("ninja", "build"),
+            ("ctest", "build"),
+            ("cargo", "."),
+            ("java", "."),
+            ("fewer-lab", "."),
+        ] {
             hostile.script(&format!("{place}/{name}"), &sing("from the current directory"));
         }
         hostile
