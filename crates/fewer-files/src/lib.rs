@@ -58,17 +58,44 @@ pub fn digest(domain: Domain, path: &Path) -> io::Result<Digest> {
 }
 
 /// The digest of what is left of a file.
-pub fn digest_of(domain: Domain, mut file: File) -> io::Result<Digest> {
+pub fn digest_of(domain: Domain, file: File) -> io::Result<Digest> {
+    let size = file.metadata()?.len();
+    digest_of_stream(domain, file, size)
+}
+
+/// The digest of what is left of something to read, which as a rule is not more than this.
+pub fn digest_of_stream(domain: Domain, mut from: impl Read, size: u64) -> io::Result<Digest> {
     let mut stream = DigestStream::new(domain);
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; (size as usize).clamp(1, PIECE)];
     loop {
-        match file.read(&mut piece) {
+        match from.read(&mut piece) {
             Ok(0) => return Ok(stream.finish()),
             Ok(read) => stream.push(&piece[..read]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// What stands for whatever is at a path: the digest of its bytes, or of what is there instead of a file that can be
+/// read. `None` if nothing is there.
+pub fn digest_of_anything(domain: Domain, path: &Path) -> Option<Digest> {
+    match digest(domain, path) {
+        Ok(digest) => Some(digest),
+        Err(_) => fs::symlink_metadata(path).is_ok().then(|| digest_of_irregular(path)),
+    }
+}
+
+/// The first bytes of a regular file.
+pub fn beginning(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(most);
+    open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether there is something that is not read as a whole, whatever it holds: no regular file, or a very large one.
+pub fn is_unreadable(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidInput | ErrorKind::IsADirectory)
 }
 
 /// What stands for a path that has no content: where it leads, if it is a link, and what is there.
@@ -114,7 +141,12 @@ mod tests {
         symlink("/dev/zero", &zero).unwrap();
         assert_eq!(read(&fifo).unwrap_err().to_string(), "it is a FIFO, not a regular file");
         assert_eq!(digest(DOMAIN, &zero).unwrap_err().to_string(), "it is a device, not a regular file");
+        assert_eq!(beginning(&zero, 16).unwrap_err().to_string(), "it is a device, not a regular file");
         assert_ne!(digest_of_irregular(&fifo), digest_of_irregular(&zero));
+        assert_eq!(digest_of_anything(DOMAIN, &fifo), Some(digest_of_irregular(&fifo)));
+        assert_eq!(digest_of_anything(DOMAIN, &directory.path().join("nothing")), None);
+        let error = read(&fifo).unwrap_err();
+        assert!(is_unreadable(&error), "{error:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Digests of files by what matters in them: all but the parts for debuggers. Meaning is left to the readers.
 
 use std::ops::Range;
+use std::path::Path;
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 use object::LittleEndian as LE;
@@ -39,6 +40,11 @@ pub fn object_key(bytes: &[u8]) -> Digest {
 /// All of a linked file that can matter when it runs.
 pub fn image_content(bytes: &[u8]) -> Digest {
     digest_of_sections(IMAGE_FILE, bytes).unwrap_or_else(|| Digest::of(IMAGE_FILE, bytes))
+}
+
+/// The same of one that is too large to look into.
+pub fn content_of_unread(path: &Path) -> Digest {
+    fewer_files::digest_of_anything(IMAGE_FILE, path).unwrap_or_default()
 }
 
 struct Tables<'d> {

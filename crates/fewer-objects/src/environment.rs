@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use fewer_core::{Digest, DigestBuilder, Domain};
 
+use crate::file_bytes::read_file;
 use crate::image::{ImageSummary, read_image};
 use crate::intakes::NamedDigest;
 use crate::relocatable::section_places;
-use crate::scan::map_file;
 
 const LIBRARY: Domain = Domain::new("environment.library");
 
@@ -79,13 +79,13 @@ impl LibraryFinder {
 
 /// The build id of a library, or its content where it has none; and what it needs itself.
 fn read_library(path: &Path) -> Option<(Digest, Vec<String>)> {
-    let map = map_file(path).ok()?;
-    let build_id = section_places(&map)?
+    let bytes = read_file(path).ok()?;
+    let build_id = section_places(&bytes)?
         .into_iter()
         .find(|section| section.name == b".note.gnu.build-id")
-        .and_then(|section| map.get(section.range));
-    let digest = Digest::of(LIBRARY, build_id.unwrap_or(&map));
-    Some((digest, needed_libraries(&map)))
+        .and_then(|section| bytes.get(section.range));
+    let digest = Digest::of(LIBRARY, build_id.unwrap_or(&bytes));
+    Some((digest, needed_libraries(&bytes)))
 }
 
 fn needed_libraries(bytes: &[u8]) -> Vec<String> {
@@ -94,7 +94,7 @@ fn needed_libraries(bytes: &[u8]) -> Vec<String> {
 
 /// The directories named by the loader's configuration and the files it includes.
 fn configured_directories(path: &Path, depth: u32) -> Vec<PathBuf> {
-    let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
+    let Ok(text) = fewer_files::read_to_string(path) else { return Vec::new() };
     let mut directories = Vec::new();
     for line in text.lines().map(|line| line.split('#').next().unwrap_or("").trim()) {
         if let Some(pattern) = line.strip_prefix("include ") {

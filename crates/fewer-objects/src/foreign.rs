@@ -140,7 +140,7 @@ impl<'d> ForeignReader<'d> {
         read.unwrap_or_else(|| Foreign { digest: Some(Digest::of(WHOLE, bytes)), calls: Vec::new() })
     }
 
-    /// `None` if symbols lie within each other too often.
+    /// `None` if symbols lie within each other too often, or in constants that are not held.
     fn read_symbols(&mut self, program: &Program<'d>, room: Room) -> Option<Foreign> {
         let parts = self.parts(program, room)?;
         let (found, names) = self.found(program, &parts, room)?;
@@ -155,6 +155,9 @@ impl<'d> ForeignReader<'d> {
             self.identities[part.symbol.number as usize].add_to(&mut digest);
             digest.digest(shown);
             all.add(digest.finish());
+        }
+        if program.layout.has_missed() {
+            return None;
         }
         let digest = (!parts.list.is_empty()).then(|| digest.sum(&all).finish());
         Some(Foreign { digest, calls: found.names(&names) })

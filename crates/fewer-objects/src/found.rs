@@ -194,18 +194,7 @@ fn has_text_ending(name: &str) -> bool {
 }
 
 fn classify(path: &Path) -> Option<FoundKind> {
-    use std::io::Read;
-    let mut head = [0u8; 64];
-    let mut file = fs::File::open(path).ok()?;
-    let mut filled = 0;
-    while filled < head.len() {
-        match file.read(&mut head[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(_) => return None,
-        }
-    }
-    let head = &head[..filled];
+    let head = &*fewer_files::beginning(path, 64).ok()?;
     if head.starts_with(b"!<arch>\n") || head.starts_with(b"!<thin>\n") {
         return Some(FoundKind::Archive);
     }

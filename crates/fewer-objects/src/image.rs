@@ -4,6 +4,7 @@
 use fewer_core::{Digest, DigestBuilder, Domain, Lazy};
 
 use crate::encoding::{Reader, Writer};
+use crate::file_bytes::SHT_DIGEST;
 use crate::relocatable::*;
 use crate::summary::NameKey;
 use crate::symbol_names::is_counter;
@@ -163,7 +164,9 @@ fn mentions_googletest(file: &ElfFile<'_>, is_stripped: bool) -> bool {
     imports(file, TEST_RUNNER)
         || imports(file, REGISTRATION)
         || (is_stripped
-            && file.section_named(b".rodata").is_some_and(|section| has_part(section.data, LIST_FLAG)))
+            && file
+                .section_named(b".rodata")
+                .is_some_and(|section| section.kind == SHT_DIGEST || has_part(section.data, LIST_FLAG)))
 }
 
 /// Whether a name that other files can see, or are to bring, has such a part.

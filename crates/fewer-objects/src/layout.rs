@@ -1,17 +1,18 @@
 //! Where things lie in a linked file: the bytes of symbols, constants, and what the loader fills in. What is compared
 //! with what is decided elsewhere.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::address_fields::FieldKind;
+use crate::file_bytes::SHT_DIGEST;
 use crate::image::ImageSymbol;
 use crate::relocatable::{
-    MOST_OVERLAP, Relocation, RelocationFields, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_RELA,
-    SHT_SYMTAB, STT_TLS, SectionPlace, relocations_at, section_places,
+    MOST_OVERLAP, Relocation, RelocationFields, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_NOBITS,
+    SHT_RELA, SHT_SYMTAB, STT_TLS, SectionPlace, relocations_at, section_places,
 };
 use crate::summary::NameKey;
 
-const SHF_TLS: u64 = 0x400;
 const SHT_RELR: u32 = 19;
 const R_X86_64_COPY: u32 = 5;
 const R_AARCH64_COPY: u32 = 1024;
@@ -34,6 +35,8 @@ pub struct Layout<'d> {
     pub is_fixed: bool,
     /// Words of data may be addresses although nothing says so.
     has_plain_addresses: bool,
+    /// Whether somebody asked for bytes that are not held.
+    has_missed: Cell<bool>,
 }
 
 /// A section that is loaded.
@@ -41,6 +44,8 @@ struct Loaded<'d> {
     addresses: Range<u64>,
     bytes: &'d [u8],
     flags: u64,
+    /// Whether the bytes are there, and not only the digest of them.
+    is_held: bool,
 }
 
 /// The bytes of a symbol.
@@ -233,7 +238,8 @@ impl<'d> Layout<'d> {
             .filter(|section| is_loaded(section) && section.kind != SHT_NOBITS)
             .filter_map(|section| {
                 let bytes = bytes.get(section.range.clone())?;
-                Some(Loaded { addresses: addresses(section), bytes, flags: section.flags })
+                let is_held = section.kind != SHT_DIGEST;
+                Some(Loaded { addresses: addresses(section), bytes, flags: section.flags, is_held })
             })
             .collect();
         loaded.sort_by_key(|section| std::cmp::Reverse(section.bytes.len()));
@@ -258,6 +264,7 @@ impl<'d> Layout<'d> {
             is_x86: bytes.get(18..20) == Some(&[62, 0]),
             is_fixed,
             has_plain_addresses: is_fixed || sections.iter().any(|section| section.kind == SHT_RELR),
+            has_missed: Cell::new(false),
         })
     }
 
@@ -293,7 +300,16 @@ impl<'d> Layout<'d> {
 
     /// The loaded section with bytes of its own that an address is in.
     fn section_at(&self, address: u64) -> Option<&Loaded<'d>> {
-        self.loaded.iter().find(|section| section.addresses.contains(&address))
+        let section = self.loaded.iter().find(|section| section.addresses.contains(&address))?;
+        if !section.is_held {
+            self.has_missed.set(true);
+        }
+        Some(section).filter(|section| section.is_held)
+    }
+
+    /// Whether something was asked for that is not held: what was told since is not all of it.
+    pub fn has_missed(&self) -> bool {
+        self.has_missed.get()
     }
 
     pub fn is_constant(&self, address: u64) -> bool {

@@ -14,6 +14,7 @@ mod eh_frame;
 mod encoding;
 mod environment;
 mod explanations;
+pub mod file_bytes;
 mod file_records;
 mod foreign;
 mod found;

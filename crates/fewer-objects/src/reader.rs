@@ -372,8 +372,10 @@ impl<'f, 'd> ObjectReader<'f, 'd> {
         let relocations = file.relocations(index);
         out.extend_from_slice(&section.size.to_le_bytes());
         let start = out.len();
-        if !section.is_nobits() {
-            out.extend_from_slice(section.data);
+        match section.is_nobits() {
+            true => {}
+            false if section.has(SHF_EXECINSTR) => out.extend_from_slice(section.data),
+            false => extend_but_digest(out, section.data),
         }
         if section.has(SHF_EXECINSTR) && !relocations.is_empty() {
             let argument = |symbol: u32| self.line_arguments.get(symbol as usize)?.map(usize::from);
@@ -710,6 +712,15 @@ fn extend_bounded(out: &mut Vec<u8>, bytes: &[u8]) {
         out.extend_from_slice(bytes);
     } else {
         out.extend_from_slice(&Digest::of(CONTENT, bytes).to_bytes());
+    }
+}
+
+/// Adds the bytes of a section, or the digest of very many.
+fn extend_but_digest(out: &mut Vec<u8>, bytes: &[u8]) {
+    const VERY_MANY: usize = 16 << 20;
+    match bytes.len() <= VERY_MANY {
+        true => out.extend_from_slice(bytes),
+        false => out.extend_from_slice(&Digest::of(CONTENT, bytes).to_bytes()),
     }
 }
 

@@ -114,7 +114,7 @@ fn changed_object(
     if input.is_bitcode {
         return None;
     }
-    let divided = Divided::of(read_input(input, files));
+    let divided = Divided::of(read_input(input, files)?);
     let closures = divided.closures().to_vec();
     let mut own = divided.into_own();
     if own.shape(closures.iter().copied()) != kept.shape

@@ -1,20 +1,19 @@
 //! Finding and summarising what a build left behind: object files, members of archives, programs and shared
 //! libraries. Files are read in parallel; what the cache already knows by content is not read again.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use fewer_core::{Digest, Lazy};
-use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 use rayon::prelude::*;
 
 use crate::bitcode::{is_bitcode, read_bitcode};
-use crate::content_key::{image_content, object_key};
+use crate::content_key::{content_of_unread, image_content, object_key};
 use crate::encoding::KeptBytes;
+use crate::file_bytes::{FileBytes, read_file, read_part};
 use crate::file_records::{FileRecords, Held, Member, Status};
 use crate::found::{Found, FoundKind, find, given};
 use crate::image::{ImageSummary, read_image};
@@ -160,17 +159,12 @@ impl BuildTree {
 
     /// All of a linked file that can matter when it runs. Reads the file when it is first asked for.
     pub fn image_content(&self, image: usize) -> Digest {
-        let read = || image_content(self.image_bytes(image).unwrap_or(b""));
+        let read = || match self.image_files.get(image) {
+            Some(opened) => opened.bytes().map_or_else(|| content_of_unread(&opened.path), image_content),
+            None => image_content(b""),
+        };
         self.contents.get(image).map_or_else(read, |content| *content.get_or_init(read))
     }
-}
-
-/// The bytes of a linked file, by its path; for what no summary keeps.
-pub fn map_file(path: &Path) -> std::io::Result<Mmap> {
-    let handle = fs::File::open(path)?;
-    // SAFETY: the map is read-only and short-lived; a build that rewrites the file meanwhile can at worst yield
-    // a wrong digest, or end the process, as for any reader.
-    unsafe { Mmap::map(&handle) }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -354,12 +348,13 @@ pub(crate) struct Opened {
     held: Option<Held>,
     /// Whether what it holds follows from its bytes alone.
     is_lasting: bool,
-    map: Arc<OnceLock<Option<Mmap>>>,
+    bytes: Arc<OnceLock<Option<FileBytes>>>,
 }
 
 impl Opened {
+    /// Reads the file when it is first asked for, and keeps what was read.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
-        self.map.get_or_init(|| map_file(&self.path).ok()).as_deref()
+        self.bytes.get_or_init(|| read_file(&self.path).ok()).as_deref()
     }
 }
 
@@ -371,16 +366,21 @@ fn open_files(found: &[Found], root: &Path) -> (Vec<Opened>, Vec<String>) {
             let path = entry.path.clone();
             if entry.known.is_some() {
                 let held = entry.known.clone();
-                return (Opened { path, held, is_lasting: true, map: Arc::default() }, Vec::new());
+                return (Opened { path, held, is_lasting: true, bytes: Arc::default() }, Vec::new());
             }
-            let mapped = map_file(&path);
-            let (held, notes) = match &mapped {
+            let read = read_file(&path);
+            let (held, notes) = match &read {
                 Ok(bytes) => hold(entry, bytes, root),
-                Err(error) => (None, vec![format!("{} cannot be read ({error})", entry.name)]),
+                Err(error) => {
+                    let held = (entry.kind == FoundKind::Image).then_some(Held::Image);
+                    (held, vec![format!("{} cannot be read ({error})", entry.name)])
+                }
             };
-            let is_lasting = notes.is_empty() && !mapped.as_ref().is_ok_and(|bytes| is_thin(bytes));
-            let map = Arc::new(OnceLock::from(mapped.ok()));
-            (Opened { path, held, is_lasting, map }, notes)
+            let is_lasting = notes.is_empty() && !read.as_ref().is_ok_and(|bytes| is_thin(bytes));
+            // To read an object again costs less than the memory for all of them.
+            let is_kept = entry.kind == FoundKind::Image;
+            let bytes = if is_kept { OnceLock::from(read.ok()) } else { OnceLock::new() };
+            (Opened { path, held, is_lasting, bytes: Arc::new(bytes) }, notes)
         })
         .collect();
     let mut notes = Vec::new();
@@ -430,7 +430,7 @@ fn inputs(found: &[Found], files: &[Opened]) -> (Vec<Input>, Vec<usize>) {
         }
     }
     // A member of an archive that also lies beside it as a file is one object.
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     objects.sort_by(|a, b| (a.name.contains('('), &a.name).cmp(&(b.name.contains('('), &b.name)));
     objects.retain(|input| seen.insert(input.key) || !input.name.contains('('));
     objects.sort_by(|a, b| a.name.cmp(&b.name));
@@ -494,21 +494,16 @@ pub(crate) fn lasting_name(member: &str) -> String {
     }
 }
 
-/// The bytes of an input; `None` if they can no longer be read.
-fn bytes_of<'f>(input: &Input, files: &'f [Opened]) -> Option<&'f [u8]> {
-    let bytes = files[input.file].bytes()?;
-    match &input.range {
-        Some(range) => bytes.get(range.clone()),
-        None => Some(bytes),
-    }
+/// The summary of an input; `None` if it is no longer what it was when its key was made.
+pub(crate) fn read_input(input: &Input, files: &[Opened]) -> Option<ObjectSummary> {
+    let summary = |bytes: &[u8]| if input.is_bitcode { read_bitcode(bytes) } else { read_object(bytes) };
+    let bytes = read_part(&files[input.file].path, input.range.as_ref()).ok()?;
+    (object_key(&bytes) == input.key).then(|| summary(&bytes))
 }
 
-pub(crate) fn read_input(input: &Input, files: &[Opened]) -> ObjectSummary {
-    match bytes_of(input, files) {
-        None => opaque(b"", "it can no longer be read".to_string()),
-        Some(bytes) if input.is_bitcode => read_bitcode(bytes),
-        Some(bytes) => read_object(bytes),
-    }
+/// In place of an object that is no longer what its key was made from. Nothing is kept of it.
+fn changed(input: &Input) -> ObjectSummary {
+    opaque(&input.key.to_bytes(), "it was changed while it was read".to_string())
 }
 
 /// How many summaries are taken from the cache at once.
@@ -529,9 +524,14 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
     let mut summaries: Vec<ObjectSummary> = known.into_iter().map(Option::unwrap_or_default).collect();
     if !missing.is_empty() {
         let mut packer = Packer::new(packs.iter().map(|packed| &packed.pack).collect(), missing.len());
-        let read = |place: usize| Divided::of(read_input(&inputs[missing[place]], files));
-        make_in_order(missing.len(), read, |place, divided| {
+        let mut lost = HashSet::new();
+        let read = |place: usize| {
+            let summary = read_input(&inputs[missing[place]], files);
+            (summary.is_some(), Divided::of(summary.unwrap_or_else(|| changed(&inputs[missing[place]]))))
+        };
+        make_in_order(missing.len(), read, |place, (is_read, divided)| {
             summaries[missing[place]] = packer.take(divided);
+            lost.extend((!is_read).then_some(missing[place]));
         });
         if let Some(pack) = packer.finish() {
             let (key, encoded) = pack.encode();
@@ -539,7 +539,8 @@ fn read_objects(cache: &dyn SummaryCache, inputs: &[Input], files: &[Opened]) ->
             packs.push(Packed { key, pack });
         }
         let fresh = |&index: &usize| (inputs[index].key, summaries[index].encode(&packs));
-        let fresh: Vec<(Digest, Vec<u8>)> = missing.par_iter().map(fresh).collect();
+        let lasting = missing.par_iter().filter(|index| !lost.contains(*index));
+        let fresh: Vec<(Digest, Vec<u8>)> = lasting.map(fresh).collect();
         cache.save(OBJECT_KIND, &fresh);
     }
     ReadObjects { summaries, packs, files_read: missing.len() }

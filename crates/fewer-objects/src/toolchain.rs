@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use object::read::archive::ArchiveFile;
 use rayon::prelude::*;
 
+use crate::file_bytes::read_file;
 use crate::intakes::NamedDigest;
 use crate::name_map::NameSet;
 use crate::relocatable::{ElfFile, Place};
-use crate::scan::map_file;
 use crate::summary::NameKey;
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Toolchain {
 }
 
 fn defined_names(path: &Path) -> Option<Vec<NameKey>> {
-    let bytes = map_file(path).ok()?;
+    let bytes = read_file(path).ok()?;
     let archive = ArchiveFile::parse(&bytes[..]).ok()?;
     let mut names = Vec::new();
     for member in archive.members().flatten() {

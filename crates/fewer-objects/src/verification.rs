@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
 
+use crate::file_bytes::{FileBytes, SHT_DIGEST, read_file};
 use crate::image::ImageSymbol;
 use crate::layout::Layout;
 use crate::membership::{Contested, Exclusion};
 use crate::name_map::{NameMap, NameSet};
 use crate::relocatable::{Binding, ElfFile, Machine, Place, Relocation, RelocationFields, Symbol};
-use crate::scan::{BuildTree, lasting_name, map_file};
+use crate::scan::{BuildTree, lasting_name};
 use crate::summary::NameKey;
 
-/// The contested objects whose code is not what the linked file holds. Every file is mapped and parsed once,
+/// The contested objects whose code is not what the linked file holds. Every file is read and parsed once,
 /// however many contests it is in.
 pub fn exclusions(build_directory: &Path, tree: &BuildTree, contested: &[Contested]) -> Vec<Exclusion> {
     let mut wanted: BTreeMap<usize, NameSet> = BTreeMap::new();
     for contest in contested {
         wanted.entry(contest.image).or_default().extend(&contest.names);
     }
-    let map = |image: usize| map_file(&tree.path_of(build_directory, &tree.images[image].name)).ok();
-    let files: Vec<(usize, NameSet, Mmap)> =
-        wanted.into_iter().filter_map(|(image, names)| Some((image, names, map(image)?))).collect();
+    let read = |image: usize| read_file(&tree.path_of(build_directory, &tree.images[image].name)).ok();
+    let files: Vec<(usize, NameSet, FileBytes)> =
+        wanted.into_iter().filter_map(|(image, names)| Some((image, names, read(image)?))).collect();
     let opened: BTreeMap<usize, Opened<'_>> = files
         .iter()
         .filter_map(|(image, names, bytes)| {
@@ -64,7 +64,7 @@ fn refuted<'c>(
         Some((archive, member)) => (archive, Some(member.strip_suffix(')')?)),
         None => (name.as_str(), None),
     };
-    let object_file = map_file(&tree.path_of(build_directory, path)).ok()?;
+    let object_file = read_file(&tree.path_of(build_directory, path)).ok()?;
     let object_bytes = match member {
         Some(member) => member_of(&object_file, member)?,
         None => &object_file[..],
@@ -97,7 +97,8 @@ struct Body<'d> {
 fn strong_bodies<'d>(object: &ElfFile<'d>, names: &NameSet) -> Vec<Body<'d>> {
     let body = |symbol: &Symbol<'d>| {
         let Place::Section(section) = symbol.place else { return None };
-        if symbol.binding != Binding::Global || object.sections[section].is_nobits() {
+        let is_there = !object.sections[section].is_nobits() && object.sections[section].kind != SHT_DIGEST;
+        if symbol.binding != Binding::Global || !is_there {
             return None;
         }
         let key = Some(NameKey::of(symbol.name)).filter(|key| names.contains(key))?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use fewer_objects::BuildTree;
-use fewer_objects::scan::map_file;
+use fewer_objects::file_bytes::read_file;
 use rayon::prelude::*;
 
 /// Part of the loaded program, in a section header's flags.
@@ -19,7 +19,7 @@ pub fn objects_with_path(build_directory: &Path, tree: &BuildTree, directory: &P
         .objects
         .par_iter()
         .filter(|object| {
-            let Ok(map) = map_file(&build_directory.join(&object.name)) else { return false };
+            let Ok(map) = read_file(&build_directory.join(&object.name)) else { return false };
             loaded_sections(&map).iter().any(|section| contains(section, needle))
         })
         .map(|object| object.name.clone())

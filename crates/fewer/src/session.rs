@@ -136,7 +136,7 @@ impl<'c> Session<'c> {
 
     /// What was kept so.
     pub fn kept(&self, name: &str) -> Option<Vec<u8>> {
-        fs::read(self.project.store_directory().join(name)).ok()
+        fewer_files::read(&self.project.store_directory().join(name)).ok()
     }
 
     /// Says what did not count, and where the time went, if that was asked for.

@@ -104,7 +104,7 @@ impl CargoBuild {
 impl Harness {
     /// Looks through the directories that rustc may have kept the program's objects in.
     fn find(test: &TestTarget) -> Option<Harness> {
-        let program = fewer_objects::scan::map_file(&test.executable).ok()?;
+        let program = fewer_objects::file_bytes::read_file(&test.executable).ok()?;
         let file_name = test.executable.file_name()?.to_string_lossy().into_owned();
         let (crate_name, _) = file_name.rsplit_once('-')?;
         let kept = test.executable.parent()?.parent()?.join("incremental");
@@ -129,7 +129,7 @@ impl Harness {
             }
             let name = format!("{}/{}", test.name, entry.file_name().to_string_lossy());
             if found.is_none() {
-                let object = fewer_objects::scan::map_file(&path).ok()?;
+                let object = fewer_objects::file_bytes::read_file(&path).ok()?;
                 found = descriptors(&object, program).map(|descriptors| (descriptors, name.clone()));
             }
             files.push(NamedFile { name, path });

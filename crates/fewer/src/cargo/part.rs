@@ -1,13 +1,13 @@
 //! A cargo build as a part of the state at hand: its graph, its tests, and what it takes to run them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fewer_core::{Decision, Digest, DigestBuilder, Domain, Plan, TestId, TestNode};
+use fewer_objects::file_bytes::read_file;
 use fewer_objects::libtest::{HARNESS_KIND, decode_harness, encode_harness, is_harness};
-use fewer_objects::scan::{IMAGE_KIND, map_file};
+use fewer_objects::scan::IMAGE_KIND;
 use fewer_objects::{Analysis, Given, HarnessTest, NamedDigest, Target};
 use fewer_runners::TestProgram;
 use fewer_runners::cargo::nextest::{self, Nextest};
@@ -405,13 +405,13 @@ impl Started<'_> {
     /// The content of a file of the project that the runner of tests is, or is given.
     fn script(&self, package: Option<&Package>, word: &str) -> Vec<u8> {
         let path = package.map_or(self.root, Package::directory).join(word);
-        if path.starts_with(self.root) { fs::read(path).unwrap_or_default() } else { Vec::new() }
+        if path.starts_with(self.root) { fewer_files::read(&path).unwrap_or_default() } else { Vec::new() }
     }
 }
 
 /// A program that cannot be read tells nothing.
 pub fn has_harness(test: &TestTarget) -> bool {
-    map_file(&test.executable).is_ok_and(|program| is_harness(&program))
+    read_file(&test.executable).is_ok_and(|program| is_harness(&program))
 }
 
 /// The filter for `cargo nextest run -E`, of the tests that run. Documentation tests are not nextest's.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
+use fewer_objects::file_bytes::read_file;
 use fewer_requirements::{covered_lines, parse_gcov};
 use fewer_runners::TestProgram;
 
@@ -29,7 +30,7 @@ impl CoverageTool {
         let (mut has_clang, mut has_gcov) = (false, false);
         for program in programs {
             let path = &program.executable;
-            let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = read_file(path).with_context(|| format!("cannot read {}", path.display()))?;
             has_clang |= holds(&bytes, b"__llvm_covmap");
             has_gcov |= holds(&bytes, b".gcda\0");
             version =
@@ -120,7 +121,7 @@ impl CoverageTool {
 
 /// Whether a library was built with clang's coverage.
 pub fn has_coverage_map(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| holds(&bytes, b"__llvm_covmap"))
+    read_file(path).is_ok_and(|bytes| holds(&bytes, b"__llvm_covmap"))
 }
 
 /// gcov looks for what the compiler noted beside the counts.
