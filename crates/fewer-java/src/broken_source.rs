@@ -1,6 +1,8 @@
 //! Files that cannot be parsed: a lexer that knows comments, strings and names only. The whole file is then one
 //! content, shared by every type it seems to declare, and every name it mentions is a reference.
 
+use std::collections::HashSet;
+
 use fewer_core::{Digest, Domain};
 
 use crate::mention::{Collected, namable, unquoted};
@@ -8,6 +10,9 @@ use crate::source_facts::{Import, MemberFacts, SourceFacts, TypeFacts};
 use crate::summary::{ClassTraits, MemberTraits, Texts};
 
 const WHOLE_FILE: Domain = Domain::new("java.source.whole");
+
+/// So many references all types of a file have together: each has all of them. A file with more is made to exhaust memory.
+const MOST_MENTIONED: usize = 4 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Token<'s> {
@@ -66,7 +71,8 @@ pub(crate) fn read_broken(text: &str, why: &str) -> SourceFacts {
         ..TypeFacts::default()
     };
     facts.types.push(declared("", None));
-    for (name, depth) in declarations(&tokens) {
+    let mentioned = mentions.types.len() + mentions.any.len() + mentions.strings.len();
+    for (name, depth) in declarations(&tokens).into_iter().take(MOST_MENTIONED / (mentioned + 1) + 1) {
         facts.types.push(declared(name, Some(0)));
         if depth == 0 {
             facts.types.push(declared(name, None));
@@ -81,6 +87,7 @@ pub(crate) fn read_broken(text: &str, why: &str) -> SourceFacts {
 fn declarations<'s>(tokens: &[Token<'s>]) -> Vec<(&'s str, usize)> {
     let mut depth = 0usize;
     let mut found: Vec<(&str, usize)> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::new();
     for (index, token) in tokens.iter().enumerate() {
         match token {
             Token::Open => depth += 1,
@@ -88,7 +95,7 @@ fn declarations<'s>(tokens: &[Token<'s>]) -> Vec<(&'s str, usize)> {
             Token::Name("class" | "interface" | "enum" | "record") => {
                 if let Some(Token::Name(name)) = tokens.get(index + 1)
                     && !name.contains('.')
-                    && !found.iter().any(|(known, _)| known == name)
+                    && known.insert(name)
                 {
                     found.push((name, depth));
                 }

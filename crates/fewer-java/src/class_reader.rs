@@ -543,14 +543,20 @@ fn module(class: &ClassFile<'_>, constants: &Constants<'_>, bytes: &[u8]) -> Res
     })
 }
 
+/// More names are none: nothing that a Java machine loads has so many.
+const MOST_NAMES: usize = 400_000;
+
 /// A file that cannot be read counts as a whole and refers to everything that it may name.
-fn opaque(bytes: &[u8], path: &str, why: &str) -> ClassSummary {
+pub(crate) fn opaque(bytes: &[u8], path: &str, why: &str) -> ClassSummary {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$/.".contains(byte);
     for run in bytes.split(|byte| !is_name(byte)).filter(|run| run.len() >= 2) {
         let run = String::from_utf8_lossy(run).replace('/', ".");
         // The length before a name, and a descriptor's L, may look like a part of it.
         names.extend((0..3).filter_map(|start| run.get(start..)).map(str::to_string));
+        if names.len() > MOST_NAMES {
+            break;
+        }
     }
     let mut texts = Texts::default();
     let content = Digest::of(RAW, bytes);

@@ -19,6 +19,9 @@ const MEMBER: Domain = Domain::new("java.source.member");
 /// Larger files are generated data; parsing them costs more than running the tests.
 const LARGEST_FILE: usize = 16 << 20;
 
+/// Nobody writes deeper code; names of classes within each other grow with the square of the depth.
+const DEEPEST: usize = 1000;
+
 /// Reads one file after another with the same parser.
 pub struct SourceReader {
     parser: Parser,
@@ -42,6 +45,9 @@ impl SourceReader {
         let text = readable(bytes);
         if text.len() > LARGEST_FILE {
             return read_broken(&text, "is larger than 16 MiB");
+        }
+        if is_deep(&text) {
+            return read_broken(&text, "has brackets within each other more than 1000 times");
         }
         if let Some(tree) = self.parse(&text) {
             return walk(&text, &tree, "");
@@ -140,6 +146,19 @@ fn walk(text: &str, tree: &Tree, removed: &str) -> SourceFacts {
         }
     }
     walk.finish(removed)
+}
+
+/// Whether braces and the like are open within each other too often, wherever they stand.
+fn is_deep(text: &str) -> bool {
+    let mut open = 0usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > DEEPEST
+    })
 }
 
 impl<'s> Walk<'s> {

@@ -182,6 +182,88 @@ fn deeply_nested_annotations_and_expressions_do_not_exhaust_the_stack() {
 }
 
 #[test]
+fn code_that_is_nested_without_end_counts_as_a_whole_with_the_cause() {
+    let nested = |open: &str, close: &str| {
+        let names = (0..100_000).map(|number| open.replace('#', &number.to_string())).collect::<String>();
+        read_source(format!("class A {{ void m() {{ {names} x(); {} }} }}", close.repeat(100_000)).as_bytes())
+    };
+    for (open, close) in
+        [("{", "}"), ("(", ")"), ("f(", ")"), ("class C# {", "}"), ("new Object() { void m# () {", "}}")]
+    {
+        let facts = nested(open, close);
+        let why = facts.broken.unwrap_or_default();
+        assert!(why.contains("brackets within each other"), "{open}: {why}");
+        assert!(facts.types.iter().any(|declared| declared.name == "A"), "{open}");
+    }
+    for (open, close) in
+        [("if (a) ", ""), ("List<", ">"), ("-", ""), ("!", ""), ("@A ", ""), ("a ? b : ", "c")]
+    {
+        nested(open, close);
+    }
+    assert!(peak_memory_kib() < 1024 * 1024, "peak memory {} KiB", peak_memory_kib());
+}
+
+#[test]
+fn what_no_class_can_be_is_not_read_and_counts() {
+    let directory = TempDir::new().unwrap();
+    let root = ClassRoot { path: directory.path().to_path_buf(), module: "m".into() };
+    let large = |path: &str, size: u64| {
+        let file = fs::File::create(directory.path().join(path)).unwrap();
+        file.set_len(size).unwrap();
+    };
+    large("Large.class", 1 << 30);
+    large("large.txt", 1 << 30);
+    std::os::unix::fs::symlink("/dev/zero", directory.path().join("Zero.class")).unwrap();
+    std::os::unix::fs::symlink(".", directory.path().join("loop")).unwrap();
+    let fifo =
+        std::process::Command::new("mkfifo").arg(directory.path().join("Fifo.class")).status().unwrap();
+    assert!(fifo.success());
+    let read = || read_class_path(std::slice::from_ref(&root), &NoCache).unwrap();
+    let found = read();
+    let notes = |name: &str| {
+        let class = found.classes.iter().find(|class| class.summary.name == name).unwrap();
+        assert!(class.summary.traits.has(ClassTraits::OPAQUE), "{name}");
+        class.summary.notes.join(" ")
+    };
+    assert!(notes("Large").contains("is larger than 16 MB"), "{}", notes("Large"));
+    assert!(notes("Zero").contains("it is a device"), "{}", notes("Zero"));
+    assert!(notes("Fifo").contains("it is a FIFO"), "{}", notes("Fifo"));
+    assert_eq!(found.resources.len(), 1);
+    large("large.txt", (1 << 30) + 1);
+    large("Large.class", (1 << 30) + 1);
+    let changed = read();
+    assert_ne!(changed.resources[0].digest, found.resources[0].digest);
+    let content = |found: &fewer_java::ClassPath| {
+        found.classes.iter().find(|class| class.summary.name == "Large").unwrap().summary.content
+    };
+    assert_ne!(content(&changed), content(&found));
+    assert!(peak_memory_kib() < 1024 * 1024, "peak memory {} KiB", peak_memory_kib());
+}
+
+#[test]
+fn an_entry_of_a_jar_that_unpacks_to_gigabytes_is_told_by_what_is_packed() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("bomb.jar");
+    let write = |last: u8| {
+        let mut jar = zip::ZipWriter::new(fs::File::create(&path).unwrap());
+        for name in ["p/A.class", "p/large.txt"] {
+            jar.start_file(name, zip::write::SimpleFileOptions::default().large_file(true)).unwrap();
+            let block = vec![0; 1 << 24];
+            (0..20).for_each(|_| jar.write_all(&block).unwrap());
+            jar.write_all(&[last]).unwrap();
+        }
+        jar.finish().unwrap();
+        let root = ClassRoot { path: path.clone(), module: "m".into() };
+        read_class_path(std::slice::from_ref(&root), &NoCache).unwrap()
+    };
+    let (one, two) = (write(1), write(2));
+    let content =
+        |found: &fewer_java::ClassPath| (found.classes[0].summary.content, found.resources[0].digest);
+    assert!(content(&one).0 != content(&two).0 && content(&one).1 != content(&two).1);
+    assert!(one.classes[0].summary.notes.join(" ").contains("is larger than 16 MB"));
+}
+
+#[test]
 fn damaged_sources_and_facts_are_survived() {
     let mut random = Random(42);
     let mut reader = SourceReader::new();
