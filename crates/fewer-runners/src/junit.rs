@@ -1,6 +1,9 @@
 //! JUnit's XML, as CTest, Surefire, Gradle, JUnit's own launcher and nextest write it. What the results mean is told by those
 //! who read them.
 
+use std::io;
+use std::path::Path;
+
 use quick_xml::Reader;
 use quick_xml::errors::IllFormedError;
 use quick_xml::escape::{resolve_xml_entity, unescape};
@@ -52,8 +55,21 @@ enum Within {
     Other,
 }
 
+/// The largest report that is read, and the most tags in one: tests may write more than fits into memory.
+pub(crate) const LARGEST: u64 = 64 << 20;
+const MOST_TAGS: usize = 1 << 20;
+
+/// All cases of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<JunitCase>, quick_xml::Error> {
+    let bytes = fewer_files::read_at_most(path, LARGEST)?;
+    parse(&String::from_utf8_lossy(&bytes))
+}
+
 /// All cases in the order of the file. A file that ends too early is an error.
 pub(crate) fn parse(text: &str) -> Result<Vec<JunitCase>, quick_xml::Error> {
+    if memchr::memchr_iter(b'<', text.as_bytes()).count() > MOST_TAGS {
+        return Err(io::Error::other(format!("it holds more than {MOST_TAGS} tags")).into());
+    }
     let mut reader = Reader::from_str(text);
     let mut cases: Vec<JunitCase> = Vec::new();
     let mut within = Within::Other;
@@ -163,6 +179,23 @@ fn add(within: Within, text: &str, cases: &mut [JunitCase]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_of_millions_of_elements_is_refused() {
+        for nested in ["<a>", "<testcase/>", "<testcase name='a'>"] {
+            let text = format!("<testsuite>{}", nested.repeat(2_000_000));
+            assert!(parse(&text).unwrap_err().to_string().contains("more than 1048576 tags"), "{nested}");
+        }
+        let entities = format!(
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><testsuite><testcase name='n'/>{}</testsuite>",
+            "&b;".repeat(1_000_000)
+        );
+        assert_eq!(parse(&entities).unwrap().len(), 1);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.xml");
+        std::fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("is larger than 64 MB"));
+    }
 
     #[test]
     fn escapes_are_resolved_in_names_messages_and_output() {

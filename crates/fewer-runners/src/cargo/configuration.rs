@@ -2,7 +2,6 @@
 //! is put in front of them. All else in them is left to cargo.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -83,7 +82,7 @@ fn layers(cargo: &Cargo) -> Vec<Layer> {
 
 /// A file and those that it includes, which count less. One that cannot be read ends cargo's own build.
 fn read_file(path: &Path, depth: usize, layers: &mut Vec<Layer>) {
-    let table = fs::read_to_string(path).ok().and_then(|text| text.parse::<Table>().ok());
+    let table = fewer_files::read_to_string(path).ok().and_then(|text| text.parse::<Table>().ok());
     let (Some(table), Some(directory)) = (table, path.parent()) else { return };
     let included = words(table.get("include")).into_iter().map(|name| directory.join(name));
     let included: Vec<PathBuf> = if depth > 0 { included.collect() } else { Vec::new() };
@@ -189,6 +188,7 @@ fn located(mut runner: Vec<String>, base: &Path) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::cargo::Arguments;
+    use std::fs;
 
     const VERSION: &str = "rustc 1.95.0\nhost: x86_64-unknown-linux-gnu\n";
 

@@ -12,6 +12,9 @@ use crate::process::{ErrorOutput, Exit, Leftovers, Stop, Streams, supervise};
 use crate::program::TestProgram;
 use crate::transcript::Transcript;
 
+/// How much of a list is read. One of a million tests is smaller.
+const LONGEST_LIST: u64 = 64 << 20;
+
 /// A test as the program lists it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ListedTest {
@@ -98,7 +101,7 @@ impl Question<'_> {
             (None, exit) => return Err(format!("it {exit} when run with --list")),
         }
         let mut bytes = Vec::new();
-        output.rewind().and_then(|()| output.read_to_end(&mut bytes)).map_err(unusable)?;
+        output.rewind().and_then(|()| output.take(LONGEST_LIST).read_to_end(&mut bytes)).map_err(unusable)?;
         Ok((String::from_utf8_lossy(&bytes).into_owned(), log.text().map_err(unusable)?))
     }
 }

@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// What the harness says of `--logfile`, which is no test's output.
 pub(crate) const DEPRECATION: &str = "warning: `--logfile` is deprecated";
 
+/// The largest log that is read: a line per test is far less. A test may write to it, too.
+pub(super) const LARGEST: u64 = 8 << 20;
+
 /// A log that is being written, in a directory of its own.
 pub(crate) struct Log {
     _directory: TempDir,
@@ -48,7 +51,12 @@ impl Log {
     }
 
     pub(crate) fn text(&self) -> io::Result<String> {
-        let mut bytes = vec![0; usize::try_from(self.length()).unwrap_or(0)];
+        let length = self.length();
+        if length > LARGEST {
+            let problem = format!("the log of the tests is larger than {} MB", LARGEST >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
+        let mut bytes = vec![0; length as usize];
         self.file.read_exact_at(&mut bytes, 0)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }

@@ -140,7 +140,7 @@ pub fn run(
     let process = supervise(command, Streams::Together, Leftovers::Kill, cancel, &mut watch)
         .map_err(NextestError::Start)?;
     let transcript = watch.transcript;
-    let cases = fs::read_to_string(&report).ok().and_then(|text| junit::parse(&text).ok());
+    let cases = junit::read(&report).ok();
     match cases {
         Some(cases) => {
             let logged = logs.read().map_err(unusable(directory.path()))?;
@@ -166,7 +166,7 @@ fn without_blanks(directory: PathBuf) -> PathBuf {
 /// What the project's own file says.
 fn users_configuration(root: &Path) -> Result<String, NextestError> {
     let path = root.join(CONFIGURATION);
-    match fs::read_to_string(&path) {
+    match fewer_files::read_to_string(&path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(source) => Err(NextestError::File { path, source }),

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::configuration::Configuration;
-use super::log::Told;
+use super::log::{LARGEST, Told};
 
 /// Where the logs go, beside the script.
 pub(super) struct Logs {
@@ -71,10 +71,10 @@ impl Logs {
             if path.extension().is_none_or(|ending| ending != "of") {
                 continue;
             }
-            let started = fs::read_to_string(&path)?;
+            let started = fewer_files::read_to_string(&path)?;
             let mut words = started.lines().map(str::to_string);
             let (Some(attempt), Some(program)) = (words.next(), words.next()) else { continue };
-            let told = fs::read(path.with_extension("log")).unwrap_or_default();
+            let told = fewer_files::read_at_most(&path.with_extension("log"), LARGEST).unwrap_or_default();
             programs.entry(PathBuf::from(program)).or_default().push(LoggedTest {
                 arguments: words.collect(),
                 attempt: attempt.parse().unwrap_or(1),

@@ -274,7 +274,7 @@ fn shown(
     match (end.stop, end.exit) {
         (Some(Stop::Cancelled), _) => Err(CtestErrorKind::Interrupted),
         (Some(Stop::Deadline), _) => Err(CtestErrorKind::TimedOut { seconds: TIMEOUT.as_secs() }),
-        (None, Exit::Code(0)) => fs::read(&path).map_err(CtestErrorKind::TemporaryFile),
+        (None, Exit::Code(0)) => fewer_files::read(&path).map_err(CtestErrorKind::TemporaryFile),
         (None, exit) => {
             Err(CtestErrorKind::Failed { end: exit.to_string(), output_tail: errors.transcript.text() })
         }

@@ -1,6 +1,6 @@
 //! Asking a GoogleTest program which tests it holds. Choosing among them is told elsewhere.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::invocation::{self, Format};
 use super::report::Report;
 use crate::cancel::Cancel;
+use crate::junit;
 use crate::process::{ErrorOutput, Exit, Leftovers, ProcessEnd, Stop, Streams, supervise};
 use crate::program::TestProgram;
 use crate::transcript::Transcript;
@@ -59,7 +60,7 @@ pub enum ListErrorKind {
 }
 
 /// How much of a text list is read. A list of a million tests is smaller.
-const LONGEST_LIST: u64 = 256 << 20;
+const LONGEST_LIST: u64 = 64 << 20;
 
 /// Runs the program with `--gtest_list_tests`. The list is read from GoogleTest's JSON, so that what a custom
 /// `main` prints cannot disturb it; where a program writes no JSON, from its text.
@@ -77,7 +78,8 @@ fn listed(
         tempfile::Builder::new().prefix("fewer-list-").tempdir().map_err(ListErrorKind::TemporaryFile)?;
     let full =
         printed(invocation::listing(program, directory.path(), None), directory.path(), timeout, cancel)?;
-    if let Ok(bytes) = fs::read(invocation::report_path(directory.path(), Format::Json))
+    if let Ok(bytes) =
+        fewer_files::read_at_most(&invocation::report_path(directory.path(), Format::Json), junit::LARGEST)
         && let Ok(report) = Report::parse(&bytes)
     {
         return Ok(from_report(&report));

@@ -2,13 +2,16 @@
 //! mean for a shard is decided elsewhere.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::junit::{self, JunitCase};
 
 /// The suite under which GoogleTest reports failures outside of any suite (global environments).
 const OUTSIDE_SUITE: &str = "NonTestSuiteFailure";
+
+/// With more parts than this a report may not fit into memory, however small each is. A test has about ten.
+const MOST_PARTS: usize = 2 << 20;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
@@ -51,6 +54,9 @@ impl Report {
     /// on its own where `char` is signed (`\u00C3\u00A9` for é), and 1.12 forgets the comma before the failures
     /// outside of any suite.
     pub(super) fn parse(bytes: &[u8]) -> Result<Report, serde_json::Error> {
+        if bytes.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count() > MOST_PARTS {
+            return Err(serde_json::Error::custom("it holds more than any run of tests does"));
+        }
         serde_json::from_str(&String::from_utf8_lossy(&repaired(bytes)))
     }
 
@@ -198,6 +204,22 @@ fn single_byte(escape: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_of_millions_of_parts_is_refused() {
+        for part in ["{},", "[],", "1,"] {
+            let text = format!(
+                r#"{{"testsuites": [{{"name": "S", "testsuite": [{}{{}}]}}]}}"#,
+                part.repeat(3_000_000)
+            );
+            assert!(
+                Report::parse(text.as_bytes()).unwrap_err().to_string().contains("more than any run"),
+                "{part}"
+            );
+        }
+        let nested = format!(r#"{{"testsuites": {}"#, "[".repeat(100_000));
+        assert!(Report::parse(nested.as_bytes()).is_err());
+    }
 
     fn case(json: &str) -> Case {
         serde_json::from_str(json).unwrap()

@@ -2,7 +2,6 @@
 //! means is told in `conclusion`, whether a failure counts in `confirmation`.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,6 +19,7 @@ use super::progress::{Progress, Trace};
 use super::report::Report;
 use super::shard::Shard;
 use crate::event::{Event, ProcessFailure, TestResult};
+use crate::junit;
 use crate::process::{Leftovers, ProcessEnd, Streams, Watcher, supervise};
 use crate::program::TestProgram;
 use crate::workers::RunOptions;
@@ -238,7 +238,7 @@ impl Watcher for Watch<'_> {
     }
 
     fn exited(&mut self) {
-        let report = fs::read(&self.report).ok();
+        let report = fewer_files::read_at_most(&self.report, junit::LARGEST).ok();
         self.left = Left { report, is_unfinished: self.unfinished.exists() };
     }
 }

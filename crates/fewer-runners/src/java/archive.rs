@@ -36,8 +36,7 @@ pub fn archived_classes(directory: &Path) -> io::Result<(ArchivedClasses, Vec<St
 }
 
 fn read(path: &Path, classes: &mut ArchivedClasses) -> Result<(), String> {
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
-    let cases = junit::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())?;
+    let cases = junit::read(path).map_err(|error| error.to_string())?;
     for case in cases {
         let has_failed = match case.finding {
             Some(Finding::Skipped) => continue,

@@ -2,8 +2,8 @@
 //! when it last built them. The classes themselves are not looked at.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use super::JavaError;
 use super::fact::{DependencyFact, Fact, ModuleFact, parse};
@@ -50,7 +50,7 @@ impl Layout {
     /// What a tool told, on top of what is known of modules that it did not speak of; those that are gone are left
     /// out. `None` if there is no such file.
     pub fn read(facts: &Path, known: Option<Layout>) -> Result<Option<Layout>, JavaError> {
-        let text = match fs::read_to_string(facts) {
+        let text = match fewer_files::read_to_string(facts) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(facts, &error)),

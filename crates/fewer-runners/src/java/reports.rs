@@ -34,10 +34,7 @@ pub(crate) fn read(
         {
             continue;
         }
-        let cases = fs::read(&path).map_err(|error| error.to_string()).and_then(|bytes| {
-            junit::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
-        });
-        match cases {
+        match junit::read(&path) {
             Ok(cases) => reports.extend(cases.into_iter().map(|case| ReportedCase {
                 class: class_of(&case, &path),
                 file: top_level(&named_after(&path)).to_string(),

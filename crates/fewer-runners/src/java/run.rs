@@ -218,7 +218,7 @@ fn build_tool_round(
     let mut round = watched(tool, command, modules, options, events)?;
     let probe = tool.provide("ended", "")?;
     let until = written(&probe)?;
-    let text = fs::read_to_string(&facts).unwrap_or_default();
+    let text = fewer_files::read_to_string(&facts).unwrap_or_default();
     // What is left of a killed process is in nobody's way.
     let _ = fs::remove_file(&facts);
     let _ = fs::remove_file(&probe);
