@@ -2,7 +2,6 @@
 //! failed.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use fewer_core::reduction::RequirementKind;
@@ -41,7 +40,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Findings, Problem> {
         // A log is beside the outcomes; where the file says otherwise, it is not followed.
         let is_below =
             !Path::new(log).components().any(|part| matches!(part, std::path::Component::ParentDir));
-        let read = is_below.then(|| fs::read(directory.join(log)));
+        let read = is_below.then(|| fewer_files::read(&directory.join(log)));
         read.and_then(Result::ok)
     })
 }

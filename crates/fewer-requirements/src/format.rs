@@ -1,6 +1,5 @@
 //! The formats that can be read, how they are told apart, and reading one.
 
-use std::fs;
 use std::path::Path;
 
 use fewer_core::reduction::RequirementKind;
@@ -8,6 +7,9 @@ use fewer_core::reduction::RequirementKind;
 use crate::error::{Problem, RequirementsError};
 use crate::findings::Findings;
 use crate::{cargo_mutants, coverage_py, jacoco, lcov, pit, stryker, table};
+
+/// The largest file that is read: what a coverage tool writes of a large suite, a line per test and statement.
+const LARGEST: u64 = 192 << 20;
 
 /// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -105,5 +107,5 @@ impl Format {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, RequirementsError> {
-    fs::read(path).map_err(|error| Problem::Unreadable(error).in_file(path))
+    fewer_files::read_at_most(path, LARGEST).map_err(|error| Problem::Unreadable(error).in_file(path))
 }

@@ -17,6 +17,9 @@ use crate::owner::Record;
 use crate::seal::{MAC_BYTES, Mac};
 use crate::store::Store;
 
+/// No analysis is that large: what is, another wrote, and all of it would be read to find that out.
+const LARGEST: u64 = 1 << 30;
+
 impl Store {
     /// What was kept last under a key. A reader keeps what it has, whatever is kept meanwhile.
     pub fn kept(&self, key: Digest) -> Result<Option<Mmap>, StoreError> {
@@ -46,9 +49,12 @@ impl Store {
     /// The content of a file without its seal; `None` where another wrote it.
     fn sealed_map(&self, file: &File, name: &str) -> io::Result<Option<Mmap>> {
         let Some(length) = file.metadata()?.len().checked_sub(MAC_BYTES as u64) else { return Ok(None) };
+        if length > LARGEST {
+            return Ok(None);
+        }
         let mut mac = Mac::default();
         file.read_exact_at(&mut mac, length)?;
-        // SAFETY: the file is never written again under this name: another takes its place.
+        // SAFETY: the file is never written again or cut under this name: another takes its place.
         let content = unsafe { MmapOptions::new().len(usize::try_from(length).unwrap_or(0)).map(file)? };
         let is_own =
             self.owner.vouches(Record::File(name.to_string()), mac, self.owner.seal.file(name, &content));

@@ -114,7 +114,7 @@ impl Store {
     /// Vouches for a file beside the database as it is now. Example: `cargo/messages.jsonl`.
     pub fn vouch_for(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path.with_file_name(name);
-        let vouch = || self.owner.seal.write(&seal_of(&path), name, &fs::read(&path)?);
+        let vouch = || self.owner.seal.write(&seal_of(&path), name, &fewer_files::read(&path)?);
         vouch().map_err(|error| StoreError { path: path.clone(), kind: StoreErrorKind::from_io(error) })
     }
 

@@ -84,10 +84,12 @@ fn named_files(entry: &CtestEntry) -> Vec<&str> {
 fn named_file(path: &Path) -> Digest {
     let mut digest = DigestBuilder::new(NAMED);
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_READ => match fs::read(path) {
-            Ok(content) => digest.text("file").digest(Digest::of(NAMED, &content)),
-            Err(_) => digest.text("unreadable"),
-        },
+        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_READ => {
+            match fewer_files::digest(NAMED, path) {
+                Ok(content) => digest.text("file").digest(content),
+                Err(_) => digest.text("unreadable"),
+            }
+        }
         Ok(metadata) if metadata.is_file() => {
             digest.text("large").text(&format!("{} {:?}", metadata.len(), metadata.modified().ok()))
         }

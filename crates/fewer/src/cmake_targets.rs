@@ -19,12 +19,12 @@ impl LeftOut {
     /// What the build directory says; `None` where everything is built, or where it is not CMake's.
     pub fn find(build_directory: &Path) -> Option<LeftOut> {
         let plan = if build_directory.join("build.ninja").exists() {
-            Plan::of_ninja(&fs::read_to_string(build_directory.join("build.ninja")).ok()?)
+            Plan::of_ninja(&fewer_files::read_to_string(&build_directory.join("build.ninja")).ok()?)
         } else {
             Plan::of_makefiles(build_directory)?
         };
         let mut declared = BTreeSet::new();
-        declared_programs(build_directory, build_directory, &mut declared);
+        declared_programs(build_directory, build_directory, &mut declared, &mut BTreeSet::new());
         plan.left_out(&declared)
     }
 
@@ -42,7 +42,7 @@ impl LeftOut {
 /// Of some programs, by path below the build directory, those that the build made once and does not make any more. Where its
 /// files do not say both, a program is what the build makes.
 pub fn left_over(build_directory: &Path, programs: &[&str]) -> BTreeSet<String> {
-    let read = |name: &str| fs::read_to_string(build_directory.join(name)).ok();
+    let read = |name: &str| fewer_files::read_to_string(&build_directory.join(name)).ok();
     let found = if build_directory.join("build.ninja").exists() {
         read("build.ninja")
             .zip(read(".ninja_log"))
@@ -58,7 +58,8 @@ pub fn linked_from(build_directory: &Path, program: &str) -> Option<Vec<PathBuf>
     let path = build_directory.join(program);
     let directory = path.parent()?;
     let name = path.file_name()?.to_str()?;
-    let words = fs::read_to_string(directory.join(format!("CMakeFiles/{name}.dir/link.txt"))).ok()?;
+    let words =
+        fewer_files::read_to_string(&directory.join(format!("CMakeFiles/{name}.dir/link.txt"))).ok()?;
     let files = words.split_whitespace().map(|word| directory.join(word));
     let is_input = |file: &PathBuf| file.starts_with(build_directory) && *file != path && file.is_file();
     Some(files.filter(is_input).collect())
@@ -111,7 +112,7 @@ fn left_over_by_make(build_directory: &Path, programs: &[&str]) -> BTreeSet<Stri
     // Commands of the user's own may make it, too.
     let rules: Vec<String> = nodes
         .iter()
-        .filter_map(|node| fs::read_to_string(build_directory.join(node).join("build.make")).ok())
+        .filter_map(|node| fewer_files::read_to_string(&build_directory.join(node).join("build.make")).ok())
         .collect();
     let is_mentioned = |program: &str| {
         let name = program.rsplit('/').next().unwrap_or(program);
@@ -146,7 +147,7 @@ fn target_directories(build_directory: &Path, below: &str, found: &mut Vec<Strin
 /// What a target of the Makefiles links, by path below the build directory.
 fn linked_by(build_directory: &Path, node: &str) -> Option<String> {
     let (below, _) = node.split_once("CMakeFiles/")?;
-    let link = fs::read_to_string(build_directory.join(node).join("link.txt")).ok()?;
+    let link = fewer_files::read_to_string(&build_directory.join(node).join("link.txt")).ok()?;
     let output = link.split_once(" -o ")?.1.split_whitespace().next()?.trim_matches('"');
     Some(below_directory(&format!("{below}{output}")))
 }
@@ -170,7 +171,7 @@ struct Program {
 impl Plan {
     /// From `CMakeFiles/Makefile2`, and the files of each target.
     fn of_makefiles(build_directory: &Path) -> Option<Plan> {
-        let text = fs::read_to_string(build_directory.join("CMakeFiles/Makefile2")).ok()?;
+        let text = fewer_files::read_to_string(&build_directory.join("CMakeFiles/Makefile2")).ok()?;
         let mut plan = Plan::default();
         let node = |name: &str| name.trim().strip_suffix("/all").unwrap_or(name.trim()).to_string();
         for line in text.lines().filter(|line| !line.starts_with(['\t', '#', '.'])) {
@@ -191,7 +192,7 @@ impl Plan {
     fn add_makefile_target(&mut self, build_directory: &Path, node: String) {
         let Some((_, target)) = node.split_once("CMakeFiles/") else { return };
         let target = target.trim_end_matches(".dir").to_string();
-        let read = |name: &str| fs::read_to_string(build_directory.join(&node).join(name)).ok();
+        let read = |name: &str| fewer_files::read_to_string(&build_directory.join(&node).join(name)).ok();
         if let Some(link) = read("link.txt") {
             let path = linked_by(build_directory, &node).filter(|path| !path.contains(".so"));
             if let Some(path) = path {
@@ -303,15 +304,24 @@ fn below_directory(path: &str) -> String {
 }
 
 /// The programs below the build directory that CTest's files name.
-fn declared_programs(build_directory: &Path, directory: &Path, declared: &mut BTreeSet<String>) {
-    let Ok(text) = fs::read_to_string(directory.join("CTestTestfile.cmake")) else { return };
+fn declared_programs(
+    build_directory: &Path,
+    directory: &Path,
+    declared: &mut BTreeSet<String>,
+    read: &mut BTreeSet<PathBuf>,
+) {
+    // A file may name its own directory.
+    if !directory.canonicalize().is_ok_and(|directory| read.insert(directory)) {
+        return;
+    }
+    let Ok(text) = fewer_files::read_to_string(&directory.join("CTestTestfile.cmake")) else { return };
     for line in text.lines() {
         let words = line.split('"').skip(1).step_by(2);
         if line.starts_with("add_test(") {
             let paths = words.filter_map(|word| Path::new(word).strip_prefix(build_directory).ok());
             declared.extend(paths.map(|path| path.to_string_lossy().into_owned()));
         } else if line.starts_with("subdirs(") {
-            words.for_each(|word| declared_programs(build_directory, &directory.join(word), declared));
+            words.for_each(|word| declared_programs(build_directory, &directory.join(word), declared, read));
         }
     }
 }

@@ -3,16 +3,17 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use fewer_core::{Digest, DigestBuilder, Domain};
+use fewer_core::{DigestBuilder, Domain};
 use fewer_objects::NamedDigest;
 use rayon::prelude::*;
 
 use crate::project::Project;
 
 const FILE: Domain = Domain::new("data.file");
+/// So many bytes of a file tell what wrote it.
+pub const BEGINNING: usize = 120;
 const VARIABLE: Domain = Domain::new("variable");
 
 /// Endings of files that the compiler reads.
@@ -79,12 +80,13 @@ pub fn collect(project: &Project, build_directory: &Path) -> Vec<NamedDigest> {
     let mut digests: Vec<NamedDigest> = files
         .par_iter()
         .filter_map(|path| {
-            let content = fs::read(project.root.join(path)).ok()?;
-            let is_left_behind = has_built_content(&content) && !tracked.contains(path);
-            if is_left_behind || is_own_report(&content) {
+            let file = project.root.join(path);
+            let beginning = fewer_files::beginning(&file, BEGINNING).unwrap_or_default();
+            let is_left_behind = has_built_content(&beginning) && !tracked.contains(path);
+            if is_left_behind || is_own_report(&beginning) {
                 return None;
             }
-            let digest = Digest::of(FILE, &content);
+            let digest = fewer_files::digest_of_anything(FILE, &file)?;
             Some(NamedDigest { name: element_name(path), digest })
         })
         .collect();
@@ -102,7 +104,7 @@ pub fn below(directory: &Path, title: &str, is_known: impl Fn(&Path) -> bool) ->
         if is_known(&path) || is_built(&path) {
             return None;
         }
-        let digest = Digest::of(FILE, &fs::read(&path).ok()?);
+        let digest = fewer_files::digest_of_anything(FILE, &path)?;
         Some(NamedDigest { name: element_name(&Path::new(title).join(file)), digest })
     });
     unknown.collect()
@@ -241,9 +243,7 @@ fn is_in_build_directory(project: &Project, build_directory: &Path, path: &Path)
 
 /// Whether a file is an object, a program or an archive.
 pub fn is_built(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(16).read_to_end(&mut beginning));
-    read.is_ok() && has_built_content(&beginning)
+    fewer_files::beginning(path, BEGINNING).is_ok_and(|beginning| has_built_content(&beginning))
 }
 
 fn has_built_content(content: &[u8]) -> bool {
@@ -252,7 +252,7 @@ fn has_built_content(content: &[u8]) -> bool {
 
 /// What fewer itself was asked to write somewhere in the project.
 pub fn is_own_report(content: &[u8]) -> bool {
-    let beginning = String::from_utf8_lossy(&content[..content.len().min(120)]);
+    let beginning = String::from_utf8_lossy(&content[..content.len().min(BEGINNING)]);
     beginning.starts_with("{\n  \"format\": \"fewer-")
         || (beginning.starts_with("<?xml") && beginning.contains("<testsuites name=\"fewer\""))
 }

@@ -125,7 +125,7 @@ fn written_beside(object: &Path, build_directory: &Path, root: &Path) -> Option<
         directory.join(".deps").join(format!("{stem}.Po")),
         directory.join(".deps").join(format!("{stem}.Plo")),
     ];
-    let text = candidates.iter().find_map(|path| fs::read_to_string(path).ok())?;
+    let text = candidates.iter().find_map(|path| fewer_files::read_to_string(path).ok())?;
     let named = make_prerequisites(&text);
     // Relative paths are relative to wherever the compiler ran.
     let bases: BTreeSet<&Path> =

@@ -3,7 +3,6 @@
 //! a strategy that takes a commit for tested would miss them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -103,7 +102,7 @@ pub fn left_out_of(store: &Store, state: StateId) -> anyhow::Result<usize> {
 
 /// The rule, and in words why this one.
 fn rule_of(path: &Path) -> anyhow::Result<(RankingRule, String)> {
-    let text = match fs::read_to_string(path) {
+    let text = match fewer_files::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let because = "the history of this project has not been simulated yet; `fewer simulate import store` \

@@ -2,7 +2,6 @@
 //! names file and line. What is found out when a key is missing is told elsewhere.
 
 use std::fmt;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -165,7 +164,7 @@ impl Settings {
     /// The settings of the project in a directory; the defaults where it has no `fewer.toml`.
     pub fn read(root: &Path) -> anyhow::Result<Settings> {
         let path = root.join(FILE_NAME);
-        match fs::read_to_string(&path) {
+        match fewer_files::read_to_string(&path) {
             Ok(text) => Settings::parse(&text, &path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Settings::none(),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -184,7 +184,7 @@ fn forgotten_file(project: &Project) -> PathBuf {
 }
 
 fn forgotten(project: &Project) -> BTreeSet<TestId> {
-    let text = fs::read_to_string(forgotten_file(project)).unwrap_or_default();
+    let text = fewer_files::read_to_string(&forgotten_file(project)).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 

@@ -119,7 +119,7 @@ impl Report {
     /// Of a history that was cleaned; `None` of one that was not.
     pub fn of(history: &Path) -> Result<Option<Report>, LabError> {
         let path = history.join(REPORT);
-        match std::fs::read(&path) {
+        match fewer_files::read(&path) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| LabError::Input {
                 path,
                 problem: format!("it is no report of a cleaning ({error}); clean the history again"),

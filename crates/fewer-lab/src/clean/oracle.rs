@@ -1,6 +1,5 @@
 //! What the user knows to be flaky: targets, or targets at commits.
 
-use std::fs;
 use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,7 +33,7 @@ impl Oracle {
     /// A file with a target a line; with a tab and a commit after it, the target at that commit alone. Empty lines and
     /// lines that begin with `#` are left out.
     pub fn read(path: &Path) -> Result<Oracle, LabError> {
-        let text = fs::read_to_string(path).map_err(LabError::io("read", path))?;
+        let text = fewer_files::read_to_string(path).map_err(LabError::io("read", path))?;
         let mut oracle = Oracle::default();
         for (line, row) in text.lines().zip(1..) {
             let line = line.trim_end();

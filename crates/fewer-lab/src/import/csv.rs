@@ -1,6 +1,5 @@
 //! CSV files with a line of column names.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use ::csv::{ReaderBuilder, StringRecord};
@@ -35,7 +34,7 @@ fn import_file(
     intake: &mut Intake<'_>,
     watch: &dyn Watch,
 ) -> Result<(), LabError> {
-    let file = File::open(path).map_err(LabError::io("read", path))?;
+    let file = fewer_files::open(path).map_err(LabError::io("read", path))?;
     let mut reader = ReaderBuilder::new().delimiter(delimiter).from_reader(file);
     let names = reader.headers().map_err(|error| unreadable(path, error))?.clone();
     if names.is_empty() {

@@ -77,7 +77,7 @@ fn import_build(build: &Path, granularity: Granularity, intake: &mut Intake<'_>)
     files.sort();
     let mut reports = Vec::new();
     for path in files {
-        let text = std::fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
+        let text = fewer_files::read_to_string(&path).map_err(LabError::io("read", &path))?;
         match read_report(&path, &text, granularity) {
             Ok(report) => reports.push(report),
             Err((row, problem)) => intake.refuse(&path, row, problem),

@@ -48,8 +48,10 @@ pub(crate) fn files_of(inputs: &[PathBuf], ending: &str) -> Result<Vec<PathBuf>,
 pub(crate) fn gather(directory: &Path, ending: &str, files: &mut Vec<PathBuf>) -> Result<(), LabError> {
     let entries = std::fs::read_dir(directory).map_err(LabError::io("read", directory))?;
     for entry in entries {
-        let path = entry.map_err(LabError::io("read", directory))?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(LabError::io("read", directory))?;
+        let path = entry.path();
+        // A link to a directory may lead back here.
+        if entry.file_type().map_err(LabError::io("read", &path))?.is_dir() {
             gather(&path, ending, files)?;
         } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending)) {
             files.push(path);

@@ -1,6 +1,5 @@
 //! Parquet files of other programs, with the same mapping as CSV.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, RecordBatch};
@@ -21,7 +20,7 @@ pub fn import_parquet(
     watch: &dyn Watch,
 ) -> Result<(), LabError> {
     for path in files_of(inputs, "parquet")? {
-        let file = File::open(&path).map_err(LabError::io("read", &path))?;
+        let file = fewer_files::open(&path).map_err(LabError::io("read", &path))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(LabError::parquet(&path))?;
         let schema = builder.schema().clone();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

@@ -1,6 +1,5 @@
 //! Any Parquet file as CSV, for programs that do without Parquet.
 
-use std::fs::File;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
@@ -15,7 +14,7 @@ pub fn parquet_as_csv<E: From<LabError>>(
     path: &Path,
     mut take: impl FnMut(&[u8]) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let file = File::open(path).map_err(LabError::io("read", path))?;
+    let file = fewer_files::open(path).map_err(LabError::io("read", path))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(LabError::parquet(path))?;
     let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     let batches = reader.with_batch_size(1 << 14).build().map_err(LabError::parquet(path))?;

@@ -36,7 +36,8 @@ fn options(arguments: &TargetKernelArguments) -> anyhow::Result<TargetKernelOpti
 }
 
 fn positions(path: &Path) -> anyhow::Result<Positions> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text =
+        fewer_files::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let position = |line: &str| {
         line.trim().parse::<u32>().with_context(|| format!("'{line}' in {} is no position", path.display()))
     };

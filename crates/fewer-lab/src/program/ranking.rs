@@ -75,7 +75,7 @@ pub fn keep_best(
 
 fn source_of(history: &Path) -> anyhow::Result<Option<Source>> {
     let path = history.join(SOURCE);
-    let text = match fs::read_to_string(&path) {
+    let text = match fewer_files::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -41,11 +41,15 @@ fn may_hold_code(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return true };
     entries.flatten().any(|entry| {
         let path = entry.path();
-        if path.is_dir() {
-            return may_hold_code(&path);
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => return may_hold_code(&path),
+            // It may lead back here.
+            Ok(kind) if kind.is_symlink() && path.is_dir() => return true,
+            Ok(_) => {}
+            Err(_) => return true,
         }
         path.extension().is_some_and(|ending| ending == "rs")
-            && fs::read_to_string(&path).map_or(true, |text| text.lines().any(is_of_code))
+            && fewer_files::read_to_string(&path).map_or(true, |text| text.lines().any(is_of_code))
     })
 }
 

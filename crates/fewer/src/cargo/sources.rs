@@ -63,7 +63,7 @@ impl CargoBuild {
         let stem = product.file_stem()?.to_string_lossy().into_owned();
         let is_library = product.extension().is_some_and(|ending| ending == "rlib");
         let stem = if is_library { stem.strip_prefix("lib")?.to_string() } else { stem };
-        let text = fs::read_to_string(product.with_file_name(format!("{stem}.d"))).ok()?;
+        let text = fewer_files::read_to_string(&product.with_file_name(format!("{stem}.d"))).ok()?;
         let files: BTreeSet<PathBuf> =
             make_prerequisites(&text).iter().map(|file| self.cargo.directory.join(file)).collect();
         (!files.is_empty()).then_some(files)

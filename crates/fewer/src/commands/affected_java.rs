@@ -178,7 +178,14 @@ fn on_disk(path: &Path) -> anyhow::Result<Option<FileContent>> {
     if found.is_dir() {
         return Ok(Some(FileContent::LinkOnDisk(Vec::new())));
     }
-    Ok(Some(FileContent::OnDisk(fs::read(path).with_context(explained)?)))
+    match fewer_files::read(path) {
+        Ok(bytes) => Ok(Some(FileContent::OnDisk(bytes))),
+        // Whatever it is, it is no source.
+        Err(error) if fewer_files::is_unreadable(&error) => {
+            Ok(Some(FileContent::LinkOnDisk(error.to_string().into_bytes())))
+        }
+        Err(error) => Err(error).with_context(explained),
+    }
 }
 
 fn kind(state: &JavaState, path: &Path) -> (InputKind, usize) {

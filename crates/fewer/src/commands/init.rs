@@ -193,7 +193,7 @@ fn advise_from_build(global: &Global, console: &Console, directory: &BuildDirect
 
 /// The C++ compiler that CMake found.
 fn compiler(build_directory: &Path) -> Option<String> {
-    let cache = fs::read_to_string(build_directory.join("CMakeCache.txt")).ok()?;
+    let cache = fewer_files::read_to_string(&build_directory.join("CMakeCache.txt")).ok()?;
     let line = cache.lines().find(|line| line.starts_with("CMAKE_CXX_COMPILER:"))?;
     line.split_once('=').map(|(_, path)| path.to_string())
 }

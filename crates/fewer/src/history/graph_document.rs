@@ -2,7 +2,6 @@
 //! fewer writes none.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -55,7 +54,7 @@ impl GraphDocuments {
     /// `None` if the commit has no document.
     pub fn find(&self, commit: CommitHash) -> anyhow::Result<Option<Found>> {
         let path = self.directory.join(format!("{commit}.json"));
-        match fs::read_to_string(&path) {
+        match fewer_files::read_to_string(&path) {
             Ok(text) => Ok(Some(Found { path, text })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -146,7 +146,8 @@ pub fn tree_digest<'p>(roots: impl Iterator<Item = &'p PathBuf>) -> Digest {
     let mut digest = DigestBuilder::new(TREE);
     for root in roots {
         for file in files_below(root) {
-            digest.text(&file.to_string_lossy()).bytes(&fs::read(&file).unwrap_or_default());
+            digest.text(&file.to_string_lossy());
+            digest.digest(fewer_files::digest_of_anything(TREE, &file).unwrap_or_default());
         }
     }
     digest.finish()
@@ -171,7 +172,7 @@ pub fn files_below(root: &Path) -> Vec<PathBuf> {
 }
 
 fn unseen(project: &Project) -> BTreeSet<TestId> {
-    let text = fs::read_to_string(project.store_directory().join(UNSEEN_FILE)).unwrap_or_default();
+    let text = fewer_files::read_to_string(&project.store_directory().join(UNSEEN_FILE)).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 

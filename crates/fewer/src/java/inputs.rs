@@ -2,7 +2,6 @@
 //! the JDK, files of the build, files that tests may open, variables.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -21,6 +20,9 @@ const DEPENDENCY: Domain = Domain::new("java.dependency");
 const JDK: Domain = Domain::new("java.jdk");
 const ARGUMENTS: Domain = Domain::new("java.arguments");
 const FILE: Domain = Domain::new("java.input.file");
+
+/// Nothing but the content of larger files counts.
+const LARGEST_LOOKED_AT: u64 = 16 << 20;
 
 /// What is known when inputs are looked for.
 pub struct Surroundings<'a> {
@@ -108,10 +110,8 @@ fn content(path: &Path) -> anyhow::Result<Digest> {
     if path.is_dir() {
         return Ok(super::compiled::tree_digest(std::iter::once(&path.to_path_buf())));
     }
-    let bytes = fs::read(path).with_context(|| {
-        format!("{} is on the class path and cannot be read: build again", path.display())
-    })?;
-    Ok(Digest::of(DEPENDENCY, &bytes))
+    fewer_files::digest_of_anything(DEPENDENCY, path)
+        .with_context(|| format!("{} is on the class path and cannot be read: build again", path.display()))
 }
 
 /// Which module made what is on a class path.
@@ -156,19 +156,10 @@ fn files(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
         modules: &modules,
         surroundings,
     };
-    let read: Vec<(&PathBuf, Wanted, Vec<u8>)> = listed
-        .par_iter()
-        .filter_map(|path| Some((path, sorter.wanted(path)?, fs::read(project.root.join(path)).ok()?)))
-        .filter(|(path, _, bytes)| !is_copied(surroundings, path, bytes) && !data_files::is_own_report(bytes))
-        .collect();
+    let read: Vec<Input> =
+        listed.par_iter().filter_map(|path| input(surroundings, path, sorter.wanted(path)?)).collect();
     let mut inputs = Vec::new();
-    for (path, wanted, bytes) in read {
-        let name = path.to_string_lossy().into_owned();
-        let kind = match wanted {
-            Wanted::Setting => InputKind::Setting,
-            Wanted::Data => InputKind::of_file(&name, &bytes),
-        };
-        let input = Input { digest: Digest::of(FILE, &bytes), kind, module: None, name };
+    for input in read {
         match modules.users(modules.of(&input.name)) {
             Some(users) => {
                 inputs.extend(users.map(|user| Input { module: Some(user.to_string()), ..input.clone() }));
@@ -177,6 +168,27 @@ fn files(surroundings: &Surroundings<'_>) -> anyhow::Result<Vec<Input>> {
         }
     }
     Ok(inputs)
+}
+
+/// A file of the project with its content; what is no file that can be read counts by what it is. `None` if nothing is
+/// there, or if it is known from elsewhere.
+fn input(surroundings: &Surroundings<'_>, path: &Path, wanted: Wanted) -> Option<Input> {
+    let file = surroundings.project.root.join(path);
+    let bytes = fewer_files::read_at_most(&file, LARGEST_LOOKED_AT).ok();
+    let is_known = |bytes: &Vec<u8>| is_copied(surroundings, path, bytes) || data_files::is_own_report(bytes);
+    if bytes.as_ref().is_some_and(is_known) {
+        return None;
+    }
+    let name = path.to_string_lossy().into_owned();
+    let kind = match wanted {
+        Wanted::Setting => InputKind::Setting,
+        Wanted::Data => InputKind::of_file(&name, bytes.as_deref().unwrap_or_default()),
+    };
+    let digest = match bytes {
+        Some(bytes) => Digest::of(FILE, &bytes),
+        None => fewer_files::digest_of_anything(FILE, &file)?,
+    };
+    Some(Input { digest, kind, module: None, name })
 }
 
 /// Why a file counts.
@@ -239,7 +251,7 @@ fn modules(
         let name = path.to_string_lossy().into_owned();
         let role = role(&name);
         if matches!(role, Role::Module | Role::Build) {
-            let bytes = fs::read(surroundings.project.root.join(path))
+            let bytes = fewer_files::read(&surroundings.project.root.join(path))
                 .with_context(|| format!("cannot read {}", path.display()))?;
             words.extend(words_of(&bytes));
             texts.insert(name.clone(), BuildText::read(&name, &bytes));
@@ -305,11 +317,11 @@ fn is_copied(surroundings: &Surroundings<'_>, path: &Path, bytes: &[u8]) -> bool
     let path = surroundings.project.root.join(path);
     surroundings.modules.iter().any(|module| {
         let roots = || module.layout.classes.iter().chain(&module.layout.test_classes);
-        module
-            .layout
-            .resources
-            .iter()
-            .filter_map(|from| path.strip_prefix(from).ok())
-            .any(|below| roots().any(|root| fs::read(root.join(below)).is_ok_and(|copy| copy == bytes)))
+        module.layout.resources.iter().filter_map(|from| path.strip_prefix(from).ok()).any(|below| {
+            roots().any(|root| {
+                let copy = fewer_files::read_at_most(&root.join(below), bytes.len() as u64);
+                copy.is_ok_and(|copy| copy == bytes)
+            })
+        })
     })
 }

@@ -24,6 +24,7 @@ mod security;
 mod setup;
 mod signals;
 mod simulate;
+mod special_files;
 mod stale;
 mod terminals;
 mod vanished;

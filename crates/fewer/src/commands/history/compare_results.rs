@@ -93,7 +93,8 @@ fn is_commit(name: &str) -> bool {
 
 /// The rows of a table with these columns. Names of classes and commits hold no commas.
 fn rows<const N: usize>(path: &Path, columns: [&str; N]) -> anyhow::Result<Vec<[String; N]>> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text =
+        fewer_files::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let expected = columns.join(",");
     if lines.next().map(|line| line.replace(' ', "")) != Some(expected.clone()) {

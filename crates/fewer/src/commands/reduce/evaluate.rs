@@ -2,7 +2,6 @@
 //! in statements and in mutants.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -158,7 +157,8 @@ fn listed(path: &Path) -> anyhow::Result<Change> {
             .context("cannot read the selected tests from standard input")?;
         ("standard input".to_string(), text)
     } else {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            fewer_files::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         (path.display().to_string(), text)
     };
     let mut selected = BTreeSet::new();

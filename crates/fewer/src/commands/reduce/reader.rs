@@ -1,8 +1,6 @@
 //! How a file of requirements is read: as what `fewer-requirements` knows, or as Parquet, which `fewer-lab` prints as
 //! CSV. Nothing here knows Parquet but its first bytes.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::bail;
@@ -54,8 +52,7 @@ impl Reader {
 
 /// A file that cannot be read is none: whoever reads it next says why.
 fn is_parquet(path: &Path) -> bool {
-    let mut head = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok_and(|()| head == *MAGIC)
+    fewer_files::beginning(path, MAGIC.len()).is_ok_and(|beginning| beginning == *MAGIC)
 }
 
 /// A Parquet file as CSV.

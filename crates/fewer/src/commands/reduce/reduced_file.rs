@@ -70,7 +70,7 @@ impl ReducedFile {
     }
 
     pub fn read(path: &Path) -> anyhow::Result<ReducedFile> {
-        let text = fs::read_to_string(path).with_context(|| {
+        let text = fewer_files::read_to_string(path).with_context(|| {
             format!("cannot read the reduced suite {}; `fewer reduce build` makes one", path.display())
         })?;
         let file: ReducedFile = match toml::from_str(&text) {

@@ -111,7 +111,7 @@ pub fn unknown(requirements: &str, named: Option<&str>) -> anyhow::Error {
 }
 
 fn decode(path: &Path) -> anyhow::Result<Stored> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = fewer_files::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     match Stored::decode(&bytes) {
         Ok(stored) => Ok(stored),
         Err(problem) => bail!("{} cannot be used: {problem}", path.display()),

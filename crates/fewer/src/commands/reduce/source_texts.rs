@@ -2,7 +2,6 @@
 //! as they are; what was counted before it is then of other lines.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -40,7 +39,7 @@ impl SourceTexts {
     fn of(&self, file: &str) -> Arc<[Digest]> {
         let mut files = self.files.lock().expect("no thread panics while it reads a file");
         let texts = files.entry(file.to_string()).or_insert_with(|| {
-            let text = fs::read(self.root.join(file)).unwrap_or_default();
+            let text = fewer_files::read(&self.root.join(file)).unwrap_or_default();
             text.split(|&byte| byte == b'\n').map(|line| Digest::of(LINE, line)).collect()
         });
         texts.clone()
