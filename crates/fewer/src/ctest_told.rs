@@ -12,10 +12,9 @@ use crate::records::TOLD_BY_CTEST_FILE;
 use crate::session::{Session, Starts};
 
 const FILES: Domain = Domain::new("ctest.files");
+const FILE: Domain = Domain::new("ctest.file");
 /// In which a build directory says that it declares tests.
 const TEST_FILE: &str = "CTestTestfile.cmake";
-/// Larger ones are known by their size.
-const LARGEST_READ: u64 = 16 << 20;
 
 /// What is known of the entries of a build directory.
 #[derive(Default)]
@@ -103,10 +102,7 @@ fn files_of(build_directory: &Path) -> Digest {
     let mut digest = DigestBuilder::new(FILES);
     for file in files {
         digest.text(&file.to_string_lossy());
-        match fs::metadata(&file) {
-            Ok(metadata) if metadata.len() > LARGEST_READ => digest.number(metadata.len()),
-            Ok(_) | Err(_) => digest.bytes(&fs::read(&file).unwrap_or_default()),
-        };
+        digest.digest(fewer_files::digest(FILE, &file).unwrap_or_default());
     }
     digest.finish()
 }

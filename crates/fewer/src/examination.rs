@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use fewer_core::{Digest, DigestBuilder, Domain, Mapping, Snapshot, TestId, TestNode};
+use fewer_objects::file_bytes::read_file;
 use fewer_objects::image::ImageSummary;
-use fewer_objects::scan::map_file;
 use fewer_objects::surroundings::{LISTING_KIND, decode_listing, encode_listing};
 use fewer_objects::{Analysis, BuildTree, Given, ListedTest, Target, plain_tests};
 use fewer_runners::cargo::LibtestProgram;
@@ -370,7 +370,7 @@ impl<'t> Finder<'_, 't> {
     fn seen(&self, target: &Target) -> Option<Listing> {
         let has_tests = |summary: &ImageSummary| summary.is_library && summary.holds_tests;
         let is_in_library = self.tree.images.iter().any(|image| has_tests(&image.summary));
-        let program = map_file(&self.directory.path.join(&target.name)).ok().filter(|_| !is_in_library)?;
+        let program = read_file(&self.directory.path.join(&target.name)).ok().filter(|_| !is_in_library)?;
         Some(Listing { tests: plain_tests(&program)?, unknown: None })
     }
 

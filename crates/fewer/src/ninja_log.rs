@@ -2,7 +2,6 @@
 //! directories that a plan names, and put its logs in order.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::dependencies::normal;
@@ -12,24 +11,18 @@ const SIGNATURE: &[u8] = b"# ninjadeps\n";
 const TELLS: u32 = 1 << 31;
 /// Ninja itself refuses longer records.
 const LONGEST: u32 = (1 << 19) - 1;
-/// A log of a million objects is smaller.
-const LARGEST: u64 = 1 << 30;
-
 /// The files by object, all absolute.
 pub fn dependencies(build_directory: &Path) -> HashMap<PathBuf, BTreeSet<PathBuf>> {
     let read = || -> Option<HashMap<PathBuf, BTreeSet<PathBuf>>> {
         let log = place(build_directory)?.join(".ninja_deps");
-        let metadata = fs::symlink_metadata(&log).ok()?;
-        let is_log = metadata.is_file() && metadata.len() <= LARGEST;
-        let bytes = if is_log { fs::read(&log).ok()? } else { return None };
-        parse(&bytes, build_directory)
+        parse(&fewer_files::read(&log).ok()?, build_directory)
     };
     read().unwrap_or_default()
 }
 
 /// Where the logs are: where the plan says, if that is below the build directory.
 fn place(build_directory: &Path) -> Option<PathBuf> {
-    let plan = fs::read(build_directory.join("build.ninja")).ok()?;
+    let plan = fewer_files::read(&build_directory.join("build.ninja")).ok()?;
     let named = plan.split(|byte| *byte == b'\n').find_map(|line| {
         let value = line.strip_prefix(b"builddir")?.trim_ascii_start().strip_prefix(b"=")?;
         std::str::from_utf8(value.trim_ascii()).ok()
@@ -90,6 +83,7 @@ impl<'b> Words<'b> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::process::Command;
 
     use super::*;
