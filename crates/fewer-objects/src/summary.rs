@@ -190,6 +190,14 @@ pub struct ObjectSummary {
 }
 
 impl ObjectSummary {
+    /// Whether linking it changes nothing, and so does not linking it.
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+            && self.symbols.is_empty()
+            && self.commons.is_empty()
+            && self.notes.is_empty()
+    }
+
     pub fn name(&self, text: Text) -> &[u8] {
         piece(&self.text, text)
     }

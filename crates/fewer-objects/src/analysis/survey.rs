@@ -246,7 +246,7 @@ fn elements_with_locals(pack: &Pack, names: &NameSet) -> Vec<bool> {
 }
 
 /// An object of the image that was written after it. Where everything has just been linked, only one that goes by the
-/// name of the image can be; see [`Given::is_linked`].
+/// name of the image can be; see [`Given::is_linked`]. One with nothing in it, as where a macro leaves all out, tells nothing.
 pub(super) fn stale_object(
     tree: &BuildTree,
     members: &[ImageSet],
@@ -261,6 +261,7 @@ pub(super) fn stale_object(
         .zip(members)
         .find(|(object, direct)| {
             direct.contains(image)
+                && !object.summary.is_empty()
                 && object.modified.is_some_and(|written| written > linked_at)
                 && (!is_linked || is_own(&object.name))
         })

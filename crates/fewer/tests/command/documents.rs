@@ -72,7 +72,7 @@ fn a_run_adds_outcomes_durations_timings_and_what_was_saved() {
     ];
     assert_eq!(fields(&run), expected);
     assert_eq!(run["format"], "fewer-run/1");
-    let summary = json!({"total": 7, "run": 6, "reuse": 0, "left_out": 1, "passed": 4, "failed": 1, "skipped": 1,
+    let summary = json!({"total": 7, "run": 6, "reuse": 0, "left_out": 1, "passed": 4, "failed": 1, "skipped": 1, "excluded": 0,
         "inconclusive": 0});
     assert_eq!(run["summary"], summary);
     for test in run["tests"].as_array().unwrap() {

@@ -202,3 +202,14 @@ fn a_data_file_of_a_submodule_counts() {
     project.write("td/x.txt", "2");
     assert_eq!(project.selected(), ["text_test::Text.Reads", SKIPPED]);
 }
+
+#[test]
+fn an_object_with_nothing_in_it_makes_no_program_look_old() {
+    let project = Project::small();
+    project.write("other_system.cpp", "#ifdef ANOTHER_SYSTEM\nint works() { return 1; }\n#endif\n");
+    project.command("g++", &["-c", "other_system.cpp", "-o", "build/other_system.o"]);
+    let first = project.fewer(&["run"]);
+    assert!(!first.stderr.contains("is older than"), "{}", first.stderr);
+    first.expect(0);
+    assert_eq!(project.selected(), ["text_test::Text.Waits"], "the others are reused");
+}
