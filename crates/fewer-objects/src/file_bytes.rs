@@ -255,7 +255,7 @@ impl<'f> Large<'f> {
         held.iter().try_for_each(|range| self.fill(range))?;
         let known = joined(held.into_iter().chain(std::mem::take(&mut self.skipped)).collect(), 0);
         let (mut end, whole) = (0, self.bytes.len() as u64);
-        for range in known.into_iter().chain([whole..whole]) {
+        for range in known.into_iter().chain(std::iter::once(whole..whole)) {
             self.digest(end..range.start)?;
             end = end.max(range.end);
         }
