@@ -5,12 +5,16 @@ use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 /// Another may take a new directory for an abandoned one before it is locked.
 const ATTEMPTS: usize = 100;
+
+/// Those of this process, for an end that drops nothing.
+static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 #[derive(Debug)]
 pub struct HeldDirectory {
@@ -42,6 +46,7 @@ impl HeldDirectory {
                 .is_ok_and(|found| held.metadata().is_ok_and(|held| held.ino() == found.ino()));
             if is_there {
                 let parent = is_users(parent).then(|| parent.to_path_buf());
+                all_held(|all| all.push(directory.path().to_path_buf()));
                 return Ok(HeldDirectory { directory, _held: held, parent });
             }
         }
@@ -56,11 +61,25 @@ impl HeldDirectory {
 impl Drop for HeldDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(self.directory.path());
+        all_held(|all| all.retain(|path| path != self.directory.path()));
         if let Some(parent) = &self.parent {
             // Not if there is anything in it.
             let _ = fs::remove_dir(parent);
         }
     }
+}
+
+/// Whatever this process holds. What is still being written there may stay, for the next start.
+pub(crate) fn remove_held() {
+    all_held(|all| {
+        for directory in all.iter() {
+            let _ = fs::remove_dir_all(directory);
+        }
+    });
+}
+
+fn all_held(change: impl FnOnce(&mut Vec<PathBuf>)) {
+    change(&mut HELD.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
 }
 
 /// Where this user's temporary directories are; `None` if somebody else was there before.

@@ -43,15 +43,12 @@ impl Lifetime {
         exit_code: u8,
         last_words: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<()> {
-        let (mark, place) = (self.mark.clone(), self.place.as_ref().map(|place| place.path().to_path_buf()));
+        let mark = self.mark.clone();
         let guardian = self.guardian.as_ref().map(Guardian::pid);
         signals::watch(move || {
             let talk = std::thread::spawn(last_words);
             children::end_all(&mark, guardian, &[]);
-            if let Some(place) = &place {
-                // What is still being written there is the guardian's.
-                let _ = std::fs::remove_dir_all(place);
-            }
+            held_directory::remove_held();
             signals::wait_for(&talk);
             // SAFETY: the process ends here, without anything that waits for another thread.
             unsafe { libc::_exit(exit_code.into()) }

@@ -201,3 +201,19 @@ fn ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
     desk.lab(&[&arguments[..], &["--algorithm", "author-count", "--window", "4"]].concat()).expect(0);
     assert!(desk.file("results/run.json").exists() && !desk.file("results.work").exists());
 }
+
+#[test]
+fn a_signal_ends_what_looks_at_no_flag_and_nothing_is_left_in_the_making() {
+    let desk = Desk::new();
+    assert!(Command::new("mkfifo").arg(desk.file("ci.csv")).status().unwrap().success());
+    let child = desk.start(&["import", "csv", "ci.csv", "-o", "history"]);
+    // It waits for somebody who writes.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let began = std::time::Instant::now();
+    let interrupted = ended(child);
+    assert!(began.elapsed() < std::time::Duration::from_millis(1500));
+    assert_eq!(interrupted.code, Some(130), "{}", interrupted.stderr);
+    let left: Vec<_> = fs::read_dir(desk.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["ci.csv"]);
+}
