@@ -122,12 +122,19 @@ impl Mapping {
                 self.columns.iter().rfind(|(other, _)| *other == field).map(|(_, name)| name.as_str());
             let name = given.unwrap_or(field.usual_name());
             // A column that was named for another field is that one alone.
-            let is_taken = given.is_none() && self.columns.iter().any(|(_, taken)| taken == name);
-            let place = names.iter().position(|other| *other == name && !is_taken);
+            let taken_by = self.columns.iter().find(|(_, taken)| given.is_none() && taken == name);
+            let place = names.iter().position(|other| *other == name && taken_by.is_none());
             if place.is_none() && (given.is_some() || field.is_required(self.has_git)) {
-                let why = match given {
-                    Some(_) => format!("was named for the {}", field.word()),
-                    None => format!("every row needs (or name another with --column {}=NAME)", field.word()),
+                let why = match (given, taken_by) {
+                    (Some(_), _) => format!("was named for the {}", field.word()),
+                    (None, Some((other, _))) => format!(
+                        "every row needs, besides the one named for the {} (name another with --column {}=NAME)",
+                        other.word(),
+                        field.word()
+                    ),
+                    (None, None) => {
+                        format!("every row needs (or name another with --column {}=NAME)", field.word())
+                    }
                 };
                 return Err(LabError::MissingColumn {
                     path: path.to_path_buf(),
@@ -236,7 +243,10 @@ mod tests {
         let names = ["commit", "time", "target", "result"];
         let mut mapping = Mapping { columns, ..Mapping::default() };
         let missing = mapping.places(Path::new("t.csv"), &names).unwrap_err().to_string();
-        assert!(missing.contains("--column time=NAME"), "{missing}");
+        assert!(
+            missing.contains("besides the one named for the duration (name another with --column time=NAME)"),
+            "{missing}"
+        );
         mapping.has_git = true;
         let places = mapping.places(Path::new("t.csv"), &names).unwrap();
         assert_eq!((places.of(Field::Duration), places.of(Field::Time)), (Some(1), None));

@@ -618,7 +618,7 @@ fn with_the_excludes_file_maven_runs_what_is_nested_where_the_pom_has_excludes()
     let project = partly_excluded();
     run(&project, &[]);
     project.edit("src/main/java/demo/Core.java", "return 1", "return 7");
-    let excludes = fewer(&project, &["select", "--format", "surefire"]).expect(0);
+    let excludes = fewer(&project, &["select", "--build", "--format", "surefire"]).expect(0);
     let expected = "demo/CoreIT$*.java\ndemo/CoreIT.java\ndemo/HelperTest$*.java\ndemo/HelperTest.java\n\
                     demo/SlowTest$*.java\ndemo/SlowTest.java\n";
     assert_eq!(excludes, expected);

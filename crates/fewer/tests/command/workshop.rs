@@ -178,6 +178,9 @@ impl Project {
             .env_remove("NO_COLOR")
             .env_remove("CI")
             .env_remove("FEWER_KEY")
+            // Of the cargo that runs these tests; the project's own files say which one is its.
+            .env_remove("CARGO")
+            .env_remove("RUSTUP_TOOLCHAIN")
             .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
