@@ -2,8 +2,10 @@
 //! the project takes what was told at the last run, and says what may have come since.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use fewer_core::{Digest, DigestBuilder, Domain};
 use fewer_runners::ctest::{self, CtestEntry};
 use serde::{Deserialize, Serialize};
@@ -39,9 +41,12 @@ struct Kept {
 impl Told {
     /// Asked, or as it was told last.
     pub fn of(session: &Session<'_>, build_directory: &Path) -> anyhow::Result<Told> {
-        if !build_directory.join(TEST_FILE).exists() {
-            return Ok(Told::default());
-        }
+        // CTest waits for what is no file.
+        let test_file = build_directory.join(TEST_FILE);
+        match fewer_files::open(&test_file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Told::default()),
+            opened => opened.with_context(|| format!("{} is not read", test_file.display()))?,
+        };
         match session.starts {
             Starts::Project => Told::asked(session, build_directory),
             Starts::Nothing => Told::remembered(session, build_directory),

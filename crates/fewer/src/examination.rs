@@ -179,7 +179,7 @@ fn ctest_entries(
             (entries, ToldByCtest { has_any, incomplete: None, unknown })
         }
         Err(error) => {
-            let problem = format!("tests that only CTest knows may be missing: {error}");
+            let problem = format!("tests that only CTest knows may be missing: {error:#}");
             (Entries::default(), ToldByCtest { has_any: true, incomplete: Some(problem), unknown: None })
         }
     }

@@ -46,7 +46,9 @@ impl Scene {
     }
 
     fn command(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fewer"));
+        // These tests may have been started by what ignores SIGHUP.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_fewer")]);
         command.args(arguments).current_dir(self.project.path());
         for name in ["MAKEFLAGS", "NO_COLOR", "CI", "FEWER_KEY"] {
             command.env_remove(name);
