@@ -17,6 +17,8 @@ struct Status {
     phases: Vec<&'static str>,
     done: usize,
     total: usize,
+    /// What began last.
+    at: String,
 }
 
 impl Pulse {
@@ -46,7 +48,11 @@ impl Pulse {
     }
 
     pub(crate) fn begin(&self, total: usize) {
-        self.with(|status| (status.done, status.total) = (0, total));
+        self.with(|status| (status.done, status.total, status.at) = (0, total, String::new()));
+    }
+
+    pub(crate) fn at(&self, name: &str) {
+        self.with(|status| name.clone_into(&mut status.at));
     }
 
     pub(crate) fn advance(&self) {
@@ -59,6 +65,9 @@ impl Pulse {
             line = format!("fewer: {}", status.phases.last().unwrap_or(&"at work"));
             if status.total > 0 {
                 line.push_str(&format!(", {} of {}", status.done, status.total));
+            }
+            if !status.at.is_empty() {
+                line.push_str(&format!(" (at {})", status.at));
             }
         });
         format!("{line}, {} s", elapsed.as_secs())
@@ -87,6 +96,10 @@ mod tests {
         pulse.begin(7);
         (0..3).for_each(|_| pulse.advance());
         assert_eq!(line(), "fewer: run tests, 3 of 7, 20 s");
+        pulse.at("core_test::Radix.Reads");
+        assert_eq!(line(), "fewer: run tests, 3 of 7 (at core_test::Radix.Reads), 20 s");
+        pulse.begin(0);
+        assert_eq!(line(), "fewer: run tests, 20 s");
     }
 
     #[test]

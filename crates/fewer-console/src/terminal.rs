@@ -164,7 +164,9 @@ impl Progress {
 
     pub fn message(&mut self, message: &str) {
         self.appear_if_slow();
-        self.bar.set_message(shown_name(message).into_owned());
+        let name = shown_name(message);
+        self.pulse.at(&name);
+        self.bar.set_message(name.into_owned());
     }
 
     /// Runs something that prints, with the bar out of the way.

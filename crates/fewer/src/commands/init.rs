@@ -131,12 +131,7 @@ pub fn execute(global: &Global, console: &Console, options: &InitOptions) -> any
         (None, _) if system.builds_itself() => {
             console.say("tests are compiled and run by the build tool, with its build files as they are");
         }
-        (None, _) => {
-            console.say("nothing is built yet. For the most precise selection compile with:");
-            for fix in compile_flags(FLAGS) {
-                console.say(&format!("  {}: {}", fix.place, fix.change));
-            }
-        }
+        (None, _) => say_flags(console),
     }
     console.say(&format!("wrote {}; next: `fewer run`", path.display()));
     Ok(ExitCode::Green)
@@ -168,11 +163,23 @@ fn say_outline(console: &Console, cargo: &Cargo) -> anyhow::Result<()> {
 
 const FLAGS: &str = "-ffunction-sections -fdata-sections -fmerge-constants -ffile-prefix-map=SOURCE=.";
 
+/// The flags to build with, where no object says which were used.
+fn say_flags(console: &Console) {
+    console.say("nothing is built yet. For the most precise selection compile with:");
+    for fix in compile_flags(FLAGS) {
+        console.say(&format!("  {}: {}", fix.place, fix.change));
+    }
+}
+
 /// What the objects that are there say about the flags they were compiled with.
 fn advise_from_build(global: &Global, console: &Console, directory: &BuildDirectory) -> anyhow::Result<()> {
     let session = Session::look(global, console)?;
     session.end_in_order();
     let (tree, _) = scan(&session, &directory.path)?;
+    if tree.objects.is_empty() {
+        say_flags(console);
+        return Ok(());
+    }
     let examined = examine(&session, directory, &tree)?;
     let targets = examined.analysis.targets();
     let googletest = targets.iter().filter(|target| target.has_googletest).count();

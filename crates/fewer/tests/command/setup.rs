@@ -187,3 +187,18 @@ fn quiet_says_only_what_is_wrong_and_verbose_says_more() {
         verbose.stderr
     );
 }
+
+#[test]
+fn init_names_the_flags_where_a_build_is_set_up_and_nothing_is_built() {
+    let project = Project::empty();
+    project.write("CMakeLists.txt", "");
+    project.write("build/CMakeCache.txt", "");
+    project.write("build/CTestTestfile.cmake", "");
+    let said = project.fewer(&["init"]);
+    assert!(
+        said.stderr.contains("nothing is built yet") && !said.stderr.contains("tests:"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(said.code, Some(0));
+}
