@@ -24,27 +24,34 @@ pub fn diagnose(
     cargo: Cargo,
 ) -> anyhow::Result<(Overview, Vec<Finding>, Vec<String>)> {
     let built = CargoBuild::read(session, cargo)?;
-    let findings = objects_not_kept(&built).into_iter().collect();
+    let mut not_kept = objects_not_kept(&built);
     let (test_programs, libraries) = (built.artifacts.tests.len(), built.artifacts.libraries.len());
     let runner = if uses_nextest(&session.project)? { "nextest" } else { "fewer" };
     let part = built.part(session, true)?;
-    let tests = part.graph.tests().len();
-    Ok((Overview { test_programs, libraries, tests, runner }, findings, part.notes))
+    let tests = part.graph.tests();
+    // Where there is no test, none is found in the objects.
+    not_kept.retain(|program| tests.iter().any(|test| test.id.target == *program));
+    let findings = (!not_kept.is_empty()).then(|| keep_objects(not_kept)).into_iter().collect();
+    Ok((Overview { test_programs, libraries, tests: tests.len(), runner }, findings, part.notes))
 }
 
-fn objects_not_kept(built: &CargoBuild) -> Option<Finding> {
+/// The programs of which no object tells the tests.
+fn objects_not_kept(built: &CargoBuild) -> Vec<String> {
     // A program with a main function of its own is one test, whatever is known of it.
     let tests = built.artifacts.tests.iter().filter(|test| has_harness(test)).map(|test| &test.name);
-    let missing: Vec<String> = tests.filter(|name| !built.harnesses.contains_key(*name)).cloned().collect();
-    (!missing.is_empty()).then(|| Finding {
+    tests.filter(|name| !built.harnesses.contains_key(*name)).cloned().collect()
+}
+
+fn keep_objects(not_kept: Vec<String>) -> Finding {
+    Finding {
         severity: Severity::Advice,
         id: "objects-not-kept",
-        what: format!("rustc did not keep the objects of {} of the test programs", missing.len()),
+        what: format!("rustc did not keep the objects of {} of the test programs", not_kept.len()),
         why: "any change of such a program selects all its tests",
-        examples: missing.into_iter().take(3).collect(),
+        examples: not_kept.into_iter().take(3).collect(),
         fix: vec![Fix {
             place: "Cargo",
             change: "build with CARGO_INCREMENTAL=1, or incremental = true in [profile.test]".to_string(),
         }],
-    })
+    }
 }

@@ -295,6 +295,26 @@ fn a_program_whose_objects_were_not_kept_counts_as_a_whole() {
 }
 
 #[test]
+fn the_doctor_misses_the_objects_of_programs_with_tests_only() {
+    let project = workspace();
+    project.edit("Cargo.toml", "\"shapes\"", "\"shapes\", \"plain\"");
+    project.write("plain/Cargo.toml", &PACKAGE.replace("shapes", "plain"));
+    project.write("plain/src/lib.rs", "pub fn f() {}\n");
+    project.write("plain/tests/holds.rs", "#[test]\nfn holds() {}\n");
+    let missing = |variables: &[(&str, &str)]| {
+        project.fewer_with(variables, &["run"]).expect(0);
+        let document = project.fewer_with(variables, &["doctor", "--format", "json"]).json(0);
+        let findings = document["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["id"] == "objects-not-kept")
+    };
+    assert_eq!(missing(&OWN), None);
+    project.command("rm", &["-r", "target"]);
+    let finding = missing(&[OWN[0], ("CARGO_INCREMENTAL", "0")]).unwrap();
+    let examples = finding["examples"].to_string();
+    assert!(examples.contains("\"shapes\"") && !examples.contains("\"plain\""), "{finding}");
+}
+
+#[test]
 fn the_selection_is_printed_as_a_filter_for_nextest() {
     let project = workspace();
     project.edit("shapes/src/area.rs", "* 3.0", "* 3.14");
