@@ -162,7 +162,7 @@ mod tests {
         let sources = [
             source(&[], "mod a; mod b; mod c; mod d; pub use c::Thing;"),
             source(&["a"], "use crate::b::{self, x as y};"),
-            source(&["b"], "fn f() -> crate::Thing { todo!() }"),
+            source(&["b"], "fn f() -> crate::Thing { g() }"),
             source(&["c", "deep"], "fn f() { super::super::a::g() }"),
             source(&["d"], "use std::fmt; use crate::a;"),
         ];
